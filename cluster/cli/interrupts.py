@@ -10,15 +10,15 @@ import typer
 from bitcipher.terminal import print_text
 
 # Argument of `resumable` for commands that train.
-TRAINING_KEPT = "Training up to the last checkpoint is kept"
+CHECKPOINTS = "checkpoints"
 
 
 @contextmanager
-def resumable(kept: str = "Counted shards are kept") -> Iterator[None]:
+def resumable(kept: str = "counted shards") -> Iterator[None]:
     """On Ctrl-C or SIGTERM, print how to resume and exit with the code of the signal.
 
     Args:
-        kept: the work that is not lost, as the beginning of a sentence.
+        kept: the results that are not lost, in the plural.
     """
     try:
         yield
@@ -56,4 +56,7 @@ def exiting_on_sigterm() -> Iterator[None]:
 
 
 def _print_advice(kept: str) -> None:
-    print_text(f"bitcipher: interrupted. {kept}: run the same command again to resume.", err=True)
+    sentence = (
+        f"interrupted: run the same command again to resume after the {kept} that are finished, if there are any."
+    )
+    print_text(f"bitcipher: {sentence}", err=True)

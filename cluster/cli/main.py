@@ -107,7 +107,6 @@ app = typer.Typer(
     cls=LazyCommands,
     help=HELP,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -8,12 +8,16 @@ import inspect
 import types
 from collections.abc import Callable, Container, Sequence
 from functools import wraps
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
 
+from bitcipher.errors import BitcipherError
 from bitcipher.records import Metavar, Record
 from cluster.metavars import SETTING
+
+if TYPE_CHECKING:
+    from bitcipher.table import Oov
 
 Workers = Annotated[
     int,
@@ -42,6 +46,15 @@ AutoWorkers = Annotated[
         metavar="auto|INTEGER",
     ),
 ]
+UnknownWords = Annotated[
+    str | None,
+    typer.Option(
+        "--oov",
+        help="Vectors of unknown words. spelling: from their character n-grams; token: that of <oov>.",
+        metavar="spelling|token",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Version = Annotated[int | None, typer.Option(min=1, help="Version of the build.", show_default="newest")]
 # Not with Typer's `envvar`, because RAY_ADDRESS can also be the address of Ray's own processes, which takes no jobs.
 Address = Annotated[
@@ -92,6 +105,14 @@ def record_options(record: type[Record], *, only: Container[str] | None = None) 
     return decorate
 
 
+def parse_oov(oov: str | None) -> "Oov":
+    """Return the value of `oov` in the library for a value of `--oov`; False without one."""
+    values: dict[str | None, Oov] = {None: False, "spelling": "spelling", "token": True}
+    if oov not in values:
+        raise BitcipherError(f"`--oov` must be spelling or token, got {oov!r}.")
+    return values[oov]
+
+
 def option_name(path: Sequence[str | int]) -> str:
     """Return the command-line option of a field of a record."""
     return "--" + str(path[0]).replace("_", "-") if path else "The command line"
@@ -101,10 +122,26 @@ def _option(field: Any) -> Any:
     """Return the Typer annotation of a field of a record."""
     kind = _plain_type(field.annotation)
     metavar = next((each.text for each in field.metadata if isinstance(each, Metavar)), None)
+    choices: tuple[str, ...] = ()
     if get_origin(kind) is Literal:  # a string for Typer, since the record's error message is clearer
-        kind, metavar = str, "|".join(get_args(kind))
-    help_text = " ".join(field.description.split())
-    return Annotated[kind | None, typer.Option(help=help_text, show_default=_default(field.default), metavar=metavar)]
+        kind, choices = str, get_args(kind)
+        metavar = "|".join(choices)
+    option = typer.Option(
+        help=" ".join(field.description.split()),
+        show_default=_default(field.default),
+        metavar=metavar,
+        autocompletion=_complete(choices) if choices else None,
+    )
+    return Annotated[kind | None, option]
+
+
+def _complete(choices: Sequence[str]) -> Callable[[str], list[str]]:
+    """Return a function that completes one of several values in a shell."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [choice for choice in choices if choice.startswith(incomplete)]
+
+    return complete
 
 
 def _plain_type(annotation: Any) -> Any:

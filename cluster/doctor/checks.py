@@ -1,10 +1,6 @@
-"""`run_checks`: runs all checks of `bitcipher doctor` and prints their results."""
+"""`run_checks`: runs all checks of `bitcipher doctor`."""
 
-from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
-
-from rich.table import Table
-from rich.text import Text
 
 from bitcipher.errors import BitcipherError, first_line
 from cluster.doctor.check_result import CheckResult, Level, problem
@@ -16,9 +12,6 @@ from cluster.doctor.storage import check_target
 from cluster.jobs.job_paths import translate_path
 from cluster.jobs.job_server import connect, find_address, is_loopback
 from cluster.jobs.submit import start_job, wait_for
-from pipelines.runtime.visible_console import VisibleConsole
-
-STYLES = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "bold red"}
 
 # Maximum time in seconds for Ray to start a job, and for the nodes to finish their checks.
 JOB_SECONDS = NODE_SECONDS + 120
@@ -26,8 +19,8 @@ JOB_SECONDS = NODE_SECONDS + 120
 THIS_MACHINE = "this machine"
 
 
-def run_checks(address: str | None, target: str | None) -> int:
-    """Check this machine, a storage target and a cluster, and print the results.
+def run_checks(address: str | None, target: str | None) -> dict[str, list[CheckResult]]:
+    """Check this machine, a storage target and a cluster.
 
     Args:
         address: URL of the cluster's Ray dashboard. By default, the environment variables of Ray are used; without
@@ -35,7 +28,7 @@ def run_checks(address: str | None, target: str | None) -> int:
         target: path or URI of a directory for builds. By default, no target is checked.
 
     Returns:
-        Exit code: 2 if a result is a problem, else 0.
+        Results by where they were found: "this machine", "cluster" for the cluster as a whole, or name of a node.
 
     Raises:
         BitcipherError: if the address is not that of a dashboard.
@@ -46,8 +39,12 @@ def run_checks(address: str | None, target: str | None) -> int:
         results[THIS_MACHINE] += check_target(target)
     if address:
         results |= check_cluster(address, target)
-    print_results(results)
-    return 2 if any(each.level is Level.PROBLEM for group in results.values() for each in group) else 0
+    return results
+
+
+def has_problem(results: dict[str, list[CheckResult]]) -> bool:
+    """Return whether a result is a problem."""
+    return any(each.level is Level.PROBLEM for group in results.values() for each in group)
 
 
 def check_cluster(address: str, target: str | None) -> dict[str, list[CheckResult]]:
@@ -87,16 +84,3 @@ def _check_nodes(address: str, target: str | None) -> dict:
             f"see `ray job logs --address {address} {job}`."
         )
     return report
-
-
-def print_results(results: Mapping[str, Iterable[CheckResult]]) -> None:
-    """Print results as a table."""
-    table = Table("where", "check", "", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("result", overflow="fold")
-    for where, group in results.items():
-        for result in group:
-            # Paths and names come from users, so brackets in them are not markup.
-            level = Text(result.level, style=STYLES[result.level])
-            table.add_row(Text(where), Text(result.check), level, Text(result.message))
-            where = ""
-    VisibleConsole(highlight=False).print(table)

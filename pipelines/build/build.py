@@ -16,6 +16,7 @@ from pipelines.embed.spectral_vectors import earlier_vectors
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
 from pipelines.ingest.sources import Source, list_sources
+from pipelines.merge.vocabulary import read_word_list
 from pipelines.options import SPECTRAL, BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
@@ -60,6 +61,8 @@ def build(
             clean_up(stored)
         return
     _check_target(target)
+    if options.word_list is not None:
+        read_word_list(options.word_list)  # raise before counting, if it is missing
     with leasing_folder(
         target, layout.JOB_FOLDERS, lambda: bool(versions(target) or count_recorded_shards(target))
     ) as lease:

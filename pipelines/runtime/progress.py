@@ -1,16 +1,29 @@
-"""Progress bars."""
+"""Progress of stages, on stderr: bars on a terminal, lines elsewhere."""
 
 import sys
+import time
+from datetime import timedelta
 
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeRemainingColumn
 
+from bitcipher.terminal import print_text
+from pipelines.runtime.events import log_event, logs_json
+from pipelines.runtime.verbosity import Verbosity, current_verbosity
 from pipelines.runtime.visible_console import VisibleConsole
+
+# Minimum time between two lines of progress. A command that takes less time writes none.
+LINE_SECONDS = 10
 
 
 class StageProgress:
-    """One progress bar per stage, on stderr; silent if stderr is not a terminal."""
+    """One progress bar per stage if stderr is a terminal, and a line every ten seconds if not; silent with `--quiet`.
+
+    If the environment variable BITCIPHER_LOG is `json`, a line is an event `progress`.
+    """
 
     def __init__(self) -> None:
+        self._is_quiet = current_verbosity() is Verbosity.QUIET
+        self._has_bars = sys.stderr.isatty() and not self._is_quiet and not logs_json()
         self._console = VisibleConsole(stderr=True)
         self._bars = Progress(
             # Narrow columns, so that the longest note fits a terminal of 80 columns.
@@ -20,8 +33,9 @@ class StageProgress:
             TimeRemainingColumn(compact=True),
             TextColumn("left  {task.fields[note]}"),
             console=self._console,
-            disable=not sys.stderr.isatty(),
+            disable=not self._has_bars,
         )
+        self._last_line = time.monotonic()
 
     def __enter__(self) -> "StageProgress":
         self._bars.start()
@@ -32,7 +46,8 @@ class StageProgress:
 
     def say(self, sentence: str) -> None:
         """Print a sentence above the bars, on stderr."""
-        self._console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+        if not self._is_quiet:
+            self._console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
     def begin(self, name: str, total: float) -> TaskID:
         """Add a bar. `total` is the amount of work, in any unit."""
@@ -41,8 +56,20 @@ class StageProgress:
     def advance(self, bar: TaskID, done: float, note: str) -> None:
         """Advance a bar by `done`, and show a note next to it."""
         self._bars.update(bar, advance=done, note=note)
+        if not self._has_bars and not self._is_quiet and time.monotonic() - self._last_line >= LINE_SECONDS:
+            self._last_line = time.monotonic()
+            _print_line(self._bars.tasks[self._bars.task_ids.index(bar)])
 
     def end(self, bar: TaskID) -> None:
         """Fill a bar, even if its total was overestimated."""
         task = next(task for task in self._bars.tasks if task.id == bar)
         self._bars.update(bar, completed=task.total)
+
+
+def _print_line(task: Task) -> None:
+    note = task.fields["note"]
+    if logs_json():
+        log_event("progress", stage=task.description, percent=round(task.percentage, 1), note=note)
+        return
+    left = f", {timedelta(seconds=int(task.time_remaining))} left" if task.time_remaining else ""
+    print_text(f"{task.description}: {task.percentage:.0f} %{left}{f', {note}' if note else ''}", err=True)

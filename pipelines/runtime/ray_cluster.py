@@ -56,9 +56,8 @@ def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[RayConne
     Raises:
         BitcipherError: if Ray does not start, or the cluster of RAY_ADDRESS cannot be reached.
     """
-    # Ray reads both variables when it is imported. Its messages would mix with progress bars and errors.
+    # Ray reads the variable when it is imported.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     import ray
 
     if ray.is_initialized():

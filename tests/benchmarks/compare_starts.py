@@ -147,7 +147,7 @@ def compare(objective: str, arguments: argparse.Namespace) -> None:
         settings = [*cipher, f"embeddings.vectors={uri}", *warm]
         runs += [study.train(name, seed, arguments.steps, settings) for seed in seeds]
     print(f"\n{objective}: cold {' '.join(cold)}; cipher {' '.join(warm)}\n", flush=True)
-    print(compare_runs([str(run) for run in runs], str(study.folder / "comparison")))
+    print(compare_runs([str(run) for run in runs], str(study.folder / "comparison")).markdown())
 
 
 def main() -> None:

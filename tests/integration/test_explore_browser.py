@@ -222,6 +222,10 @@ def test_strongest_context_words_are_listed(tab, full, minimal):
         ["2 beforequeen0.75", f"1 after{EVIL[0]}-0.25", "nearbyunlisted0.10"]
     )
     expect(panel.get_by_role("link")).to_have_text(["queen", EVIL[0]])
+    expect(panel.locator(".bar.negative")).to_have_count(1)
+    colors = [bar.evaluate("bar => getComputedStyle(bar).backgroundColor") for bar in panel.locator(".bar i").all()]
+    assert colors[0] == colors[2] != colors[1]
+    expect(panel).to_contain_text("Bars of negative weights begin at the right.")
     tab.goto(f"{minimal}#word=king")
     expect(tab.locator("#word-name")).to_have_text("king")
     expect(panel).to_contain_text("These vectors have no counts")
@@ -267,6 +271,17 @@ def test_unknown_words_are_announced(tab, full):
         expect(tab.get_by_role("status")).to_contain_text("is not on this page.")
     tab.get_by_role("combobox").fill("qqq")
     expect(tab.get_by_role("status")).to_have_text("No word found.")
+    expect(tab.locator("#found-none")).to_be_visible()
+    tab.get_by_role("combobox").fill("king")
+    expect(tab.locator("#found-none")).to_be_hidden()
+
+
+def test_unknown_word_in_the_address_replaces_the_panel_of_the_last_word(tab, full):
+    tab.goto(f"{full}#word=king")
+    tab.goto(full + NOWHERE)
+    expect(tab.locator("#word-name")).to_have_text("nowhere <b>")
+    expect(tab.locator("#word-facts")).to_have_text("This word is not on this page.")
+    expect(tab.locator("#word-neighbors")).to_be_empty()
 
 
 @phone

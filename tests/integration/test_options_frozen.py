@@ -24,55 +24,74 @@ BUILD = (
 )
 
 
+VERBOSITY = {"verbose", "quiet"}
+
+
 def options_of(command: str) -> set[str]:
     return {parameter.name for parameter in all_commands()[command].params}
 
 
 def test_options_of_each_command():
-    assert options_of("build") == BUILD | {"sources", "out", "recipe", "workers", "vectors"}
+    assert options_of("build") == BUILD | VERBOSITY | {"sources", "out", "recipe", "workers", "vectors"}
     growing = {"build", "sources", "replace", "max_drift", "align", "basis", "tokenizer", "word_list", "vectors"}
-    assert options_of("update") == growing | {"workers", "memory_mib"}
-    assert options_of("status") == {"build"}
+    assert options_of("update") == growing | VERBOSITY | {"workers", "memory_mib"}
+    assert options_of("status") == {"build", "as_json"}
     assert options_of("prune") == {"build", "keep", "unfinished"}
-    assert options_of("embed") == EMBEDDING | {"build", "out", "version", "basis", "workers", "memory_mib"}
-    assert options_of("neighbors") == {"vectors", "words", "topn", "version", "oov"}
+    assert options_of("embed") == EMBEDDING | VERBOSITY | {"build", "out", "version", "basis", "workers", "memory_mib"}
+    analogies = {"plus", "minus", "case_insensitive"}
+    assert options_of("neighbors") == analogies | {"vectors", "words", "topn", "version", "oov", "as_json"}
     assert options_of("explain") == {"vectors", "word", "other", "topn", "by", "counts", "version"}
     assert options_of("infer") == {"vectors", "word", "contexts", "topn", "counts", "version", "tokenizer"}
-    assert options_of("explore") == {"vectors", "out", "compare", "words", "version"}
-    assert options_of("export") == {"vectors", "format", "out", "version"}
-    assert options_of("probe") == {"vectors", "task", "data", "seeds", "oov"}
+    assert options_of("explore") == VERBOSITY | {"vectors", "out", "compare", "words", "version"}
+    assert options_of("export") == VERBOSITY | {"vectors", "format", "out", "version"}
+    assert options_of("probe") == {"vectors", "task", "data", "seeds", "oov", "as_json"}
     cutting = {"level", "span", "stride", "held_out_share", "unconstrained"}
-    assert options_of("filter") == cutting | READING | {"sources", "out", "vocabulary", "top", "seed", "workers"}
+    assert options_of("filter") == cutting | READING | VERBOSITY | {
+        "sources",
+        "out",
+        "vocabulary",
+        "top",
+        "seed",
+        "workers",
+    }
     candidates = {"kind", "size", "reference", "lowercase", "words", "examples"}
-    assert options_of("choose-tokenizer") == candidates | READING | {"sources", "out"}
+    assert options_of("choose-tokenizer") == candidates | READING | VERBOSITY | {"sources", "out"}
     assert options_of("sample") == READING | {"sources", "number", "recipe", "characters"}
     sharding = {"sources", "out", "recipe", "replace", "workers", "shard_mib", "keep_dropped", "memory_mib"}
-    assert options_of("shard") == READING | sharding
-    assert options_of("evaluate") == {"vectors", "similarity", "analogies", "oov"}
+    assert options_of("shard") == READING | VERBOSITY | sharding
+    assert options_of("evaluate") == {"vectors", "similarity", "analogies", "oov", "as_json"}
     reproduce = {
         name: {parameter.name for parameter in command.params}
         for name, command in all_commands()["reproduce"].commands.items()
     }
-    running = {"sources", "out", "seeds", "settings", "workers"}
+    running = VERBOSITY | {"sources", "out", "seeds", "settings", "workers"}
     assert reproduce == {
-        "tables": {"builds", "out", "pos", "ner", "seeds"},
+        "tables": VERBOSITY | {"builds", "out", "pos", "ner", "seeds"},
         "downscaling": {"evaluations", "out"},
         "figure-4": running,
         "figure-5": running | {"pretraining", "pretraining_settings"},
         "embedding-sharing": running | {"task", "data", "finetuning_settings"},
     }
-    assert options_of("train") == {"recipe", "out", "settings", "prepared", "workers"}
+    assert options_of("train") == VERBOSITY | {"recipe", "out", "settings", "prepared", "workers"}
     finetuning = {"model", "task", "data", "out", "settings", "vocabulary", "random_init", "seed", "workers"}
-    assert options_of("finetune") == finetuning
-    assert options_of("compare") == {"runs", "out"}
-    assert options_of("layers") == {"run", "out", "classes", "sequences", "task", "data"}
-    assert options_of("sweep") == {"recipe", "out", "settings", "scale", "budget", "max_concurrent_trials", "gpus"}
+    assert options_of("finetune") == VERBOSITY | finetuning
+    assert options_of("compare") == {"runs", "out", "as_json"}
+    assert options_of("layers") == VERBOSITY | {"run", "out", "classes", "sequences", "task", "data"}
+    assert options_of("sweep") == VERBOSITY | {
+        "recipe",
+        "out",
+        "settings",
+        "scale",
+        "budget",
+        "max_concurrent_trials",
+        "gpus",
+    }
     choosing = {"max_new_tokens", "temperature", "top_k", "top_p", "seed"}
     assert options_of("generate") == choosing | {"model", "prompt", "prompts", "shots", "checkpoint"}
     assert options_of("evaluate-lm") == {"model", "pairs", "checkpoint"}
-    assert options_of("inspect") == {"vectors", "version"}
+    assert options_of("inspect") == {"vectors", "version", "as_json"}
     assert options_of("submit") == {"command", "address", "working_dir", "env", "no_wait"}
-    assert options_of("doctor") == {"address", "target"}
+    assert options_of("doctor") == {"address", "target", "as_json"}
     assert options_of("demo") == {"out", "workers"}
 
 

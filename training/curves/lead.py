@@ -23,9 +23,14 @@ def lead_curve(group: Group, first: Group) -> tuple[np.ndarray, np.ndarray]:
         Tokens that the group has read, and leads, [n] each.
     """
     tokens = group.mean("tokens")
-    leads = [_lead(first, position, loss) for position, loss in zip(tokens, _mean_losses(group), strict=True)]
+    leads = [_lead(first, position, loss) for position, loss in zip(tokens, group.log_perplexity(), strict=True)]
     has_lead = [lead is not None for lead in leads]
     return tokens[has_lead], np.array([lead for lead in leads if lead is not None])
+
+
+def last_lead(group: Group, first: Group) -> float | None:
+    """Return the lead of a group at its last evaluation, or None if there is none."""
+    return _lead(first, float(group.mean("tokens")[-1]), float(group.log_perplexity()[-1]))
 
 
 def lead_table(groups: Sequence[Group]) -> CurveTable | None:
@@ -45,16 +50,12 @@ def lead_table(groups: Sequence[Group]) -> CurveTable | None:
 
 
 def _format_lead(group: Group, first: Group, position: float) -> str:
-    lead = _lead(first, position, float(np.interp(position, group.mean("tokens"), _mean_losses(group))))
+    lead = _lead(first, position, float(np.interp(position, group.mean("tokens"), group.log_perplexity())))
     if lead is None:
         return f"> {first.mean('tokens')[-1] / position:.1f}"
     return f"{lead:.1f}"
 
 
 def _lead(first: Group, tokens: float, loss: float) -> float | None:
-    reached = first_position(first.mean("tokens"), _mean_losses(first), loss)
+    reached = first_position(first.mean("tokens"), first.log_perplexity(), loss)
     return reached / tokens if reached is not None and tokens else None
-
-
-def _mean_losses(group: Group) -> np.ndarray:
-    return np.log(group.values("perplexity")).mean(axis=0)

@@ -52,6 +52,10 @@ class Group:
         """Return the mean of a metric or an axis over runs, [evaluations]."""
         return self.values(metric).mean(axis=0)
 
+    def log_perplexity(self) -> np.ndarray:
+        """Return the mean of the log perplexities over runs, [evaluations]."""
+        return np.log(self.values("perplexity")).mean(axis=0)
+
 
 def read_run(folder: Path) -> RunMetrics:
     """Read the metrics of a finished or running run.

@@ -28,11 +28,11 @@ def launch_pretraining(recipe: Recipe, folder: str, prepared: str, n_workers: in
     recipe.loop.micro_batch_size_for(max(n_workers, 1))
     recipe = _with_tokenizer_of_checkpoint(recipe)
     values = {"recipe": recipe.to_dict()}
+    sources = name_sources(recipe.text)  # before a folder is made, because sources can be missing
     with leasing_run_dir(folder, CONFIG):
         prepare_run_dir(folder, CONFIG, values)
         with open_runtime(n_workers) as runtime:
             text = prepare_text(recipe.text, prepared, runtime, progress)
-            sources = name_sources(recipe.text)
             vectors = prepare_vectors(recipe, text, prepared, runtime, progress)
         from training.pretrain import pretrain  # not at the top: the import of torch takes seconds
 

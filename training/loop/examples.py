@@ -64,6 +64,12 @@ class TextExamples:
     def __post_init__(self) -> None:
         """Check that both splits have at least one sequence."""
         length = self.objective.text_length(self.length)
+        if not self.text.validation.n_documents:
+            raise BitcipherError(
+                "The validation split is empty, because a share of whole documents is held out, and chance has "
+                f"put all documents (number: {self.text.train.n_documents:,}) into the training split: provide more, "
+                "raise `text.validation_fraction`, or name other files as `text.validation_sources`."
+            )
         for stream, name in ((self.text.train, "training"), (self.text.validation, "validation")):
             if len(stream) < length:
                 raise BitcipherError(

@@ -63,7 +63,7 @@ def reproduce_embedding_sharing(
             results[name].append(launch_finetuning(options, folder, workers, progress))
     table = _scores_table(results, task)
     storage.write_bytes(storage.join(out, "scores.md"), table.encode())
-    return f"{table}\n{compare_runs(runs, out)}"
+    return f"{table}\n{compare_runs(runs, out).markdown()}"
 
 
 def _scores_table(results: dict[str, list[FinetuningResult]], task: str) -> str:

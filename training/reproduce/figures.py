@@ -45,7 +45,7 @@ def reproduce_figure_4(
         for name, (recipe, changes) in FIGURE_4.items():
             run_settings = [*changes, set_sources(sources), *settings, f"seed={seed}"]
             runs.append(train_recipe(recipe, storage.join(out, f"{name}-{seed}"), out, run_settings, workers, progress))
-    return compare_runs(runs, out)
+    return compare_runs(runs, out).markdown()
 
 
 def reproduce_figure_5(
@@ -86,7 +86,7 @@ def reproduce_figure_5(
             for init in ("ordinary", "cipher"):
                 target = storage.join(out, model, f"{init}-{seed}")
                 runs.append(train_recipe(f"figure-5-{model}-{init}", target, out, run_settings, workers, progress))
-        tables.append(f"## {model}\n\n{compare_runs(runs, storage.join(out, model))}")
+        tables.append(f"## {model}\n\n{compare_runs(runs, storage.join(out, model)).markdown()}")
     return "\n".join(tables)
 
 

@@ -6,11 +6,13 @@ import typer
 
 from cluster.cli.interrupts import resumable
 from cluster.cli.options import AutoWorkers, Version, Workers, option_name, record_options
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import NAME_OR_PATH, PATH
 from pipelines.ingest.recipes import read_recipe
 from pipelines.options import RECIPES, BuildOptions, EmbeddingOptions, UpdateOptions
 
 
+@with_verbosity
 @record_options(BuildOptions)
 def build(
     option_values: dict[str, Any],
@@ -60,6 +62,7 @@ def build(
     builds.print_build(out)
 
 
+@with_verbosity
 @record_options(EmbeddingOptions)
 def embed(
     option_values: dict[str, Any],

@@ -8,10 +8,12 @@ from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import resumable
 from cluster.cli.options import option_name, record_options
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import KIND_AND_PATH, PATH
 from pipelines.ingest.read_options import ReadOptions
 
 
+@with_verbosity
 @record_options(ReadOptions)
 def choose_tokenizer(
     option_values: dict[str, Any],
@@ -29,6 +31,7 @@ def choose_tokenizer(
         typer.Option(
             help="bpe (as in RoBERTa), wordpiece (as in BERT) or unigram (as in T5). Repeat for several.",
             show_default="all three",
+            metavar="bpe|wordpiece|unigram",
         ),
     ] = None,
     size: Annotated[
@@ -72,6 +75,6 @@ def choose_tokenizer(
         sizes=sizes, references=parse_references(reference or []), words=words, examples=examples, lowercase=lowercase
     )
     reading = ReadOptions.parse(option_values, name=option_name)
-    with resumable("Trained tokenizers are kept"), StageProgress() as progress:
+    with resumable("trained tokenizers"), StageProgress() as progress:
         table = choose_tokenizer(list_sources(sources, reading.format), reading, out, options, progress)
     print_text(f"{table}\n{out} holds the selected tokenizer.json, choice.json, table.md and all candidates.")

@@ -8,19 +8,15 @@ import typer
 from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
 from cluster.cli.dependencies import require_extra
+from cluster.cli.options import AsJson, UnknownWords, parse_oov
 from cluster.metavars import PATH
 
 if TYPE_CHECKING:
-    from bitcipher.table import Oov
     from bitcipher.vectors import CipherVectors
 
 VectorFiles = Annotated[
     list[str],
     typer.Argument(help="Builds, directories of vectors, or word2vec, GloVe or fastText files.", metavar=PATH),
-]
-UnknownWords = Annotated[
-    str | None,
-    typer.Option("--oov", help="Vectors of unknown words: from their character n-grams.", metavar="spelling"),
 ]
 Seeds = Annotated[
     int, typer.Option(min=1, help="Number of seeds. Results are means and standard deviations over the seeds.")
@@ -36,23 +32,25 @@ def probe(
     ],
     seeds: Seeds = 3,
     oov: UnknownWords = None,
+    as_json: AsJson = False,
 ) -> None:
     """Train small classifiers that predict a word's part of speech or entity type from its vector alone.
 
     For example: bitcipher probe vectors glove.6B.200d.txt --task pos --data gum
     """
-    unknown = _check_oov(oov)
+    unknown = parse_oov(oov)
     require_extra("training", "`bitcipher probe`")
-    from cluster.cli.display import evaluation
+    from cluster.cli.display.evaluation import print_probes, probe_fields
+    from cluster.cli.display.result import print_result
     from training.probes import read_task
 
     labeled = read_task(task, data)
     from training.probes import probe as run  # not at the top: the import of torch takes seconds
 
-    results = (
+    results = [
         (name, table.vector_size, run(table, labeled, range(seeds), unknown)) for name, table in _read_each(vectors)
-    )
-    evaluation.print_probes(labeled, results, unknown)
+    ]
+    print_result(probe_fields(labeled, results), as_json, lambda: print_probes(labeled, results, unknown))
 
 
 def evaluate(
@@ -64,6 +62,7 @@ def evaluate(
         str | None, typer.Option(help="Analogy questions in the format of Google's questions-words.txt.", metavar=PATH)
     ] = None,
     oov: UnknownWords = None,
+    as_json: AsJson = False,
 ) -> None:
     """Evaluate vectors on word similarity and analogies.
 
@@ -71,23 +70,19 @@ def evaluate(
     """
     if similarity is None and analogies is None:
         raise BitcipherError("Give --similarity, --analogies, or both.")
-    unknown = _check_oov(oov)
+    unknown = parse_oov(oov)
     from bitcipher.evaluation.evaluation_sets import list_similarity_files
-    from cluster.cli.display import evaluation
+    from cluster.cli.display.evaluation import TableScores, evaluation_fields, print_evaluation
+    from cluster.cli.display.result import print_result
 
     files = list_similarity_files(similarity) if similarity else []
-    tables = list(_read_each(vectors))
-    if files:
-        scores = {file: [table.evaluate_word_pairs(file, oov=unknown) for _, table in tables] for file in files}
-        evaluation.print_similarity([name for name, _ in tables], scores, unknown)
-    if analogies:
-        evaluation.print_analogies([(name, table.evaluate_word_analogies(analogies)) for name, table in tables])
-
-
-def _check_oov(oov: str | None) -> "Oov":
-    if oov not in (None, "spelling"):
-        raise BitcipherError(f"`--oov` must be spelling, got {oov!r}.")
-    return "spelling" if oov else False
+    names, tables = zip(*_read_each(vectors), strict=True)
+    result = TableScores(
+        names=names,
+        similarity={file: [each.evaluate_word_pairs(file, oov=unknown) for each in tables] for file in files},
+        analogies=[each.evaluate_word_analogies(analogies) for each in tables] if analogies else [],
+    )
+    print_result(evaluation_fields(result), as_json, lambda: print_evaluation(result, unknown))
 
 
 def _read_each(vectors: Sequence[str]) -> "Iterator[tuple[str, CipherVectors]]":

@@ -7,11 +7,12 @@ import typer
 from rich.progress import TaskID
 
 from bitcipher import storage
-from bitcipher.terminal import print_text
 from cluster.cli.options import Version
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH, VERSION_OR_PATH
 
 
+@with_verbosity
 def explore(
     vectors: Annotated[str, typer.Argument(help="Build, or directory of vectors.", metavar=PATH)],
     *,
@@ -36,6 +37,7 @@ def explore(
     from bitcipher.rows import UnknownProvenanceError
     from bitcipher.vectors import CipherVectors
     from bitcipher.versions import vectors_of, versions
+    from cluster.cli.display.console import OUT, format_table_size
     from pipelines.embed.vectors_with_counts import load_with_counts
     from pipelines.reports.maps import require_libraries
     from pipelines.runtime.progress import StageProgress
@@ -66,8 +68,8 @@ def explore(
                 bars[stage] = progress.begin(stage, total)
             progress.advance(bars[stage], done, "")
 
-        write_page(out, _base_name(vectors), table, words, explanations, baseline, advance)
-    print_text(f"{len(table):,} words, {table.vector_size} dimensions → {out}")
+        shown = write_page(out, _base_name(vectors), table, words, explanations, baseline, advance)
+    OUT.print(f"{shown:,} of {format_table_size(len(table), table.vector_size)} → {out}")
 
 
 def _base_name(uri: str) -> str:

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from bitcipher.formats import FORMATS
-from bitcipher.terminal import print_text
 from cluster.cli.options import Version
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
 
 COUNTS = "counts"
@@ -15,6 +15,7 @@ OPENED_BY = {name: each.opened_by for name, each in FORMATS.items()} | {COUNTS: 
 _FORMATS = "\b\n" + "\n".join(f"{name:<22}{libraries}" for name, libraries in OPENED_BY.items())
 
 
+@with_verbosity
 def export(
     vectors: Annotated[str, typer.Argument(help="Build, or directory of vectors.", metavar=PATH)],
     *,
@@ -40,22 +41,24 @@ def export(
 def _export_vectors(uri: str, format: str, out: str, version: int | None) -> None:
     from bitcipher.formats import write
     from bitcipher.vectors import CipherVectors
+    from cluster.cli.display.console import OUT, format_table_size
     from pipelines.runtime.progress import StageProgress
 
     table = CipherVectors.load(uri, version, verify=True)
     with StageProgress() as progress:
         bar = progress.begin("export", len(table))
         write(table, format, out, lambda rows: progress.advance(bar, rows, ""))
-    print_text(f"{len(table):,} words, {table.vector_size} dimensions → {out} ({OPENED_BY[format]})")
+    OUT.print(f"{format_table_size(len(table), table.vector_size)} → {out} ({OPENED_BY[format]})")
 
 
 def _export_counts(uri: str, out: str, version: int | None) -> None:
     from bitcipher.cooccurrence import open_build
     from bitcipher.formats.count_folder import list_count_files, write_counts
+    from cluster.cli.display.console import OUT, format_count
     from pipelines.runtime.progress import StageProgress
 
     build = open_build(uri, version)
     with StageProgress() as progress:
         bar = progress.begin("export", len(list_count_files(build)))
         write_counts(build, out, lambda matrices: progress.advance(bar, matrices, ""))
-    print_text(f"{len(build.vocabulary):,} words, window {build.window} → {out} ({OPENED_BY[COUNTS]})")
+    OUT.print(f"{format_count(len(build.vocabulary), 'word')}, window {build.window} → {out} ({OPENED_BY[COUNTS]})")

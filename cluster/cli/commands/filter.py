@@ -6,6 +6,7 @@ import typer
 
 from cluster.cli.interrupts import resumable
 from cluster.cli.options import AutoWorkers, option_name, record_options
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
 from pipelines.filter.options import FilterOptions
 
@@ -13,6 +14,7 @@ from pipelines.filter.options import FilterOptions
 _WORKER_BYTES = 1500 << 20
 
 
+@with_verbosity
 @record_options(FilterOptions)
 def filter(
     option_values: dict[str, Any],
@@ -46,7 +48,7 @@ def filter(
 
     options = FilterOptions.parse(option_values, name=option_name)
     with (
-        resumable("Filtered sources are kept"),
+        resumable("filtered sources"),
         StageProgress() as progress,
         open_runtime(workers, _WORKER_BYTES) as runtime,
     ):

@@ -8,18 +8,24 @@ from bitcipher import storage
 from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
-from cluster.cli.interrupts import TRAINING_KEPT, resumable
+from cluster.cli.interrupts import CHECKPOINTS, resumable
 from cluster.cli.options import Settings, Workers
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
 
 
+@with_verbosity
 def finetune(
     model: Annotated[
         str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=PATH)
     ],
     *,
     task: Annotated[
-        str, typer.Option(help="cola, sst2, mrpc, stsb, qnli, rte, wnli (GLUE), squad, squad2 or entities.")
+        str,
+        typer.Option(
+            help="Task of GLUE, SQuAD or named entities.",
+            metavar="cola|sst2|mrpc|stsb|qnli|rte|wnli|squad|squad2|entities",
+        ),
     ],
     data: Annotated[
         str,
@@ -50,6 +56,7 @@ def finetune(
     For example: bitcipher finetune runs/random-1 --task entities --data conll2003 --out runs/entities
     """
     require_extra("training", "`bitcipher finetune`")
+    from cluster.cli.display.console import OUT
     from pipelines.runtime.progress import StageProgress
     from training.finetune import make_finetune_options
     from training.launch.finetuning import launch_finetuning
@@ -57,7 +64,7 @@ def finetune(
     values: dict[str, Any] = {"model": model, "task": task, "data": data, "vocabulary": vocabulary}
     options = make_finetune_options(values | {"random_init": random_init, "seed": seed}, settings or [])
     folder = storage.absolute(out)
-    with resumable(TRAINING_KEPT), StageProgress() as progress:
+    with resumable(CHECKPOINTS), StageProgress() as progress:
         result = launch_finetuning(options, folder, workers, progress)
     for remark in result.remarks:
         print_text(remark)
@@ -65,6 +72,6 @@ def finetune(
         print_text(f"{name} {value:.2f}" + (" (main metric)" if name == result.main_metric else ""))
     for name, scores in result.baselines.items():
         print_text(f"Baseline {name}: {result.main_metric} {scores[result.main_metric]:.2f}")
-    print_text(
+    OUT.print(
         f"The run is in {redact(folder)}: metrics.jsonl, predictions.json, and the model in its latest checkpoint."
     )

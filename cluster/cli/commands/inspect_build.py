@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.options import Version
+from cluster.cli.options import AsJson, UnknownWords, Version, parse_oov
 from cluster.metavars import PATH
 
 Vectors = Annotated[str, typer.Argument(help="Build, or directory of vectors.", metavar=PATH)]
@@ -15,22 +15,44 @@ def neighbors(
     words: Annotated[list[str], typer.Argument(help="Words to look up.")],
     topn: Annotated[int, typer.Option(min=1, help="Number of neighbors per word.")] = 10,
     version: Version = None,
-    oov: Annotated[bool, typer.Option("--oov", help="Use the vector of <oov> for unknown words.")] = False,
+    plus: Annotated[
+        list[str] | None, typer.Option(help="Word whose vector is added to each word. Repeat for several.")
+    ] = None,
+    minus: Annotated[
+        list[str] | None, typer.Option(help="Word whose vector is subtracted from each word. Repeat for several.")
+    ] = None,
+    case_insensitive: Annotated[
+        bool,
+        typer.Option(
+            "--case-insensitive", help="Instead of an unknown word, take the most frequent one that differs in case."
+        ),
+    ] = False,
+    oov: UnknownWords = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show the words with the highest cosine similarity to each given word.
 
-    For example: bitcipher neighbors vectors king london
+    With --plus and --minus, an analogy: king is to man as which word is to woman?
+
+    For example: bitcipher neighbors vectors king --minus man --plus woman
     """
-    from cluster.cli.display import builds
+    from cluster.cli.display.result import print_result
+    from cluster.cli.display.vectors import NeighborQuery, find_neighbors, print_neighbors
 
-    builds.print_neighbors(vectors, words, topn, oov, version)
+    query = NeighborQuery(
+        tuple(plus or ()), tuple(minus or ()), topn, parse_oov(oov) if oov else None, case_insensitive
+    )
+    found = find_neighbors(vectors, words, query, version)
+    print_result({"queries": found}, as_json, lambda: print_neighbors(found))
 
 
-def inspect(vectors: Vectors, version: Version = None) -> None:
+def inspect(vectors: Vectors, version: Version = None, as_json: AsJson = False) -> None:
     """Show the options, sizes, digests and stage costs of a build or of vectors.
 
     For example: bitcipher inspect vectors
     """
-    from cluster.cli.display import builds
+    from cluster.cli.display.result import print_result
+    from cluster.cli.display.vectors import print_contents, read_contents
 
-    builds.print_contents(vectors, version)
+    contents = read_contents(vectors, version)
+    print_result(contents, as_json, lambda: print_contents(vectors, contents))

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from bitcipher.errors import BitcipherError
-from cluster.cli.options import option_name, record_options
+from cluster.cli.options import AsJson, option_name, record_options
 from cluster.metavars import PATH
 from pipelines.options import BuildOptions
 
@@ -45,6 +45,7 @@ def plan(
     memory_gb: Annotated[
         float | None, typer.Option(help="Memory per machine in GB.", show_default="this machine's")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Estimate the core-hours, memory, storage and time of a build.
 
@@ -63,7 +64,8 @@ def plan(
         raise BitcipherError(f"`--memory-gb` must be greater than 0, got {memory_gb:g}.")
     if build is None:
         BuildOptions.parse(option_values, name=option_name)  # report wrong options before text is read
-    from cluster.cli.display.plan import print_plan
+    from cluster.cli.display.plan import plan_fields, print_plan
+    from cluster.cli.display.result import print_result
     from cluster.demo.docstring_sample import docstring_sample
     from cluster.doctor.machine import memory_bytes
     from pipelines.estimate.build_cost import Cluster
@@ -80,8 +82,8 @@ def plan(
         cluster=cluster,
     )
     if sources or sample or build:
-        print_plan(estimate_build(request))
-        return
-    with docstring_sample() as file:
-        estimate = estimate_build(request.copy_with(sample=(file,)))
-    print_plan(replace(estimate, sampled=DOCSTRINGS))
+        estimate = estimate_build(request)
+    else:
+        with docstring_sample() as file:
+            estimate = replace(estimate_build(request.copy_with(sample=(file,))), sampled=DOCSTRINGS)
+    print_result(plan_fields(estimate), as_json, lambda: print_plan(estimate))

@@ -10,8 +10,9 @@ from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
 from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
-from cluster.cli.interrupts import TRAINING_KEPT, resumable
+from cluster.cli.interrupts import CHECKPOINTS, resumable
 from cluster.cli.options import Settings, Workers
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH, SETTING
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories or globs of the training text.", metavar=PATH)]
@@ -27,6 +28,7 @@ reproduce = typer.Typer(help="Reproduce tables and figures of the papers behind 
 
 
 @reproduce.command()
+@with_verbosity
 def tables(
     builds: Annotated[
         list[str], typer.Argument(help="Builds with a window of 4; each gives one row per table.", metavar=PATH)
@@ -47,6 +49,7 @@ def tables(
     if not any(folders.values()):
         raise BitcipherError("Give --pos, --ner, or both.")
     require_extra("training", "`bitcipher reproduce`")
+    from cluster.cli.display.console import OUT
     from pipelines.runtime.progress import StageProgress
     from training.probes import read_task
 
@@ -60,10 +63,11 @@ def tables(
             return lambda name: progress.advance(bar, 1, name)
 
         page = reproduce_tables(builds, tasks, out, range(seeds), begin)
-    print_text(f"Tables: {page}. The same directory has their rows in tables.csv and tables.parquet.")
+    OUT.print(f"Tables: {page}. The same directory has their rows in tables.csv and tables.parquet.")
 
 
 @reproduce.command("figure-4")
+@with_verbosity
 def figure_4(sources: Sources, *, out: Out, seeds: Seeds = 3, settings: Settings = None, workers: Workers = 0) -> None:
     """Train models from random and from cipher embeddings on the same text, and plot their perplexity.
 
@@ -73,12 +77,13 @@ def figure_4(sources: Sources, *, out: Out, seeds: Seeds = 3, settings: Settings
     from pipelines.runtime.progress import StageProgress
     from training.reproduce.figures import reproduce_figure_4
 
-    with resumable(TRAINING_KEPT), StageProgress() as progress:
+    with resumable(CHECKPOINTS), StageProgress() as progress:
         table = reproduce_figure_4(sources, storage.absolute(out), seeds, settings or [], workers, progress)
     print_text(table, end="")
 
 
 @reproduce.command("figure-5")
+@with_verbosity
 def figure_5(
     sources: Sources,
     *,
@@ -100,7 +105,7 @@ def figure_5(
     from pipelines.runtime.progress import StageProgress
     from training.reproduce.figures import reproduce_figure_5
 
-    with resumable(TRAINING_KEPT), StageProgress() as progress:
+    with resumable(CHECKPOINTS), StageProgress() as progress:
         table = reproduce_figure_5(
             pretraining,
             sources,
@@ -133,6 +138,7 @@ def downscaling(
 
 
 @reproduce.command("embedding-sharing")
+@with_verbosity
 def embedding_sharing(
     sources: Sources,
     *,
@@ -155,7 +161,7 @@ def embedding_sharing(
     from pipelines.runtime.progress import StageProgress
     from training.reproduce.embedding_sharing import reproduce_embedding_sharing
 
-    with resumable(TRAINING_KEPT), StageProgress() as progress:
+    with resumable(CHECKPOINTS), StageProgress() as progress:
         report = reproduce_embedding_sharing(
             sources,
             task,

@@ -6,6 +6,7 @@ import typer
 
 from cluster.cli.interrupts import resumable
 from cluster.cli.options import AutoWorkers, option_name, record_options
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import NAME_OR_PATH, PATH
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.recipes import read_recipe
@@ -25,6 +26,7 @@ Recipe = Annotated[
 ]
 
 
+@with_verbosity
 @record_options(ShardOptions, only=_OPTIONS)
 def shard(
     option_values: dict[str, Any],
@@ -57,7 +59,7 @@ def shard(
 
     options, patterns = _parse(recipe, option_values, sources)
     with (
-        resumable("Cleaned sources are kept"),
+        resumable("cleaned sources"),
         StageProgress() as progress,
         open_grouping_runtime(workers, options.memory_mib << 20) as runtime,
     ):

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.options import Address
+from cluster.cli.options import Address, AsJson
 from cluster.metavars import PATH
 
 
@@ -46,11 +46,17 @@ def submit(
 def doctor(
     address: Address = None,
     target: Annotated[str | None, typer.Option(help="Directory that builds will be written to.", metavar=PATH)] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Check this machine, a storage target and a Ray cluster, and suggest fixes. Exits with code 2 on a problem.
 
     For example: bitcipher doctor --address http://127.0.0.1:8265 --target s3://vectors
     """
-    from cluster.doctor.checks import run_checks
+    from cluster.cli.display.checks import list_checks, print_checks
+    from cluster.cli.display.result import print_result
+    from cluster.doctor.checks import has_problem, run_checks
 
-    raise typer.Exit(run_checks(address, target))
+    results = run_checks(address, target)
+    print_result({"checks": list_checks(results)}, as_json, lambda: print_checks(results))
+    if has_problem(results):
+        raise typer.Exit(2)

@@ -8,15 +8,16 @@ import typer
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
-from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
-from cluster.cli.interrupts import TRAINING_KEPT, resumable
+from cluster.cli.interrupts import CHECKPOINTS, resumable
 from cluster.cli.options import Settings
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import NAME_OR_PATH, PATH
 
 _SECONDS = {"m": 60, "h": 3600, "d": 86400}
 
 
+@with_verbosity
 def sweep(
     recipe: Annotated[
         str,
@@ -66,6 +67,7 @@ def sweep(
     For example: bitcipher sweep downscaling-small --out study --set sources=[corpus]
     """
     require_extra("training", "`bitcipher sweep`")
+    from cluster.cli.display.console import OUT
     from pipelines.runtime.progress import StageProgress
     from training.sweep.options import find_study, read_study
     from training.sweep.trial_executor import TrialResources
@@ -77,9 +79,9 @@ def sweep(
     study = read_study(find_study(recipe), settings or [])
     from training.sweep.study import launch_study  # not at the top: the import of torch takes seconds
 
-    with resumable(TRAINING_KEPT), StageProgress() as progress:
+    with resumable(CHECKPOINTS), StageProgress() as progress:
         report = launch_study(study, folder, scale, seconds, resources, progress)
-    print_text(f"Report: {report}, with figures and tables in the same directory. All runs are in {redact(folder)}.")
+    OUT.print(f"Report: {report}, with figures and tables in the same directory. All runs are in {redact(folder)}.")
 
 
 def _seconds(text: str) -> float:

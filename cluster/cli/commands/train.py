@@ -8,11 +8,13 @@ from bitcipher import storage
 from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
-from cluster.cli.interrupts import TRAINING_KEPT, resumable
-from cluster.cli.options import Settings, Workers
+from cluster.cli.interrupts import CHECKPOINTS, resumable
+from cluster.cli.options import AsJson, Settings, Workers
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import NAME_OR_PATH, PATH
 
 
+@with_verbosity
 def train(
     recipe: Annotated[
         str, typer.Argument(help="YAML file, or name of a recipe in training/recipes.", metavar=NAME_OR_PATH)
@@ -35,6 +37,7 @@ def train(
     For example: bitcipher train figure-4-random --out runs/random-1 --set text.sources=[corpus] --set seed=1
     """
     require_extra("training", "`bitcipher train`")
+    from cluster.cli.display.console import OUT
     from training.recipe import find_recipe, read_recipe
 
     options = read_recipe(find_recipe(recipe), settings or [])
@@ -44,9 +47,9 @@ def train(
 
     folder = storage.absolute(out)
     prepared_folder = storage.absolute(prepared) if prepared else default_prepared(folder)
-    with resumable(TRAINING_KEPT), StageProgress() as progress:
+    with resumable(CHECKPOINTS), StageProgress() as progress:
         launch_pretraining(options, folder, prepared_folder, workers, progress)
-    print_text(f"The run is in {redact(folder)}: metrics.jsonl, and the model in its latest checkpoint.")
+    OUT.print(f"The run is in {redact(folder)}: metrics.jsonl, and the model in its latest checkpoint.")
 
 
 def compare(
@@ -58,6 +61,7 @@ def compare(
     out: Annotated[
         str, typer.Option(help="Folder for curves.png, lead.png, curves.html and table.md; overwritten.", metavar=PATH)
     ],
+    as_json: AsJson = False,
 ) -> None:
     """Plot runs side by side, and report how much sooner each reaches the final loss of the first run.
 
@@ -65,11 +69,15 @@ def compare(
     For example: bitcipher compare runs/random-1 runs/cipher-1 --out comparison
     """
     require_extra("training", "`bitcipher compare`")
+    from cluster.cli.display.result import print_result
     from training.curves.comparison import compare_runs
 
-    print_text(compare_runs(runs, out), end="")
+    comparison = compare_runs(runs, out)
+    groups = {"groups": comparison.summaries()}
+    print_result(groups, as_json, lambda: print_text(comparison.markdown(), end=""))
 
 
+@with_verbosity
 def layers(
     run: Annotated[str, typer.Argument(help="Folder of a run.", metavar=PATH)],
     *,
@@ -84,7 +92,9 @@ def layers(
     ] = 256,
     task: Annotated[
         str | None,
-        typer.Option(help="Fit linear probes too: pos (part of speech) or ner (entities).", show_default="none"),
+        typer.Option(
+            help="Fit linear probes too: parts of speech, or entities.", show_default="none", metavar="pos|ner"
+        ),
     ] = None,
     data: Annotated[
         str | None,
@@ -101,6 +111,7 @@ def layers(
     if (task is None) != (data is None):
         raise BitcipherError("A linear probe needs both --task and --data.")
     require_extra("training", "`bitcipher layers`")
+    from cluster.cli.display.console import OUT
     from pipelines.runtime.progress import StageProgress
     from training.loop import copying_run, latest_checkpoint
 
@@ -109,4 +120,4 @@ def layers(
         from training.layer_analysis.report import write_layer_report
 
         write_layer_report(folder, out, classes, sequences, (task, data) if task and data else None, progress)
-    print_text(f"Wrote layers.png, layers.csv and layers.parquet to {out}.")
+    OUT.print(f"Wrote layers.png, layers.csv and layers.parquet to {out}.")

@@ -7,7 +7,8 @@ import typer
 from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import AutoWorkers, option_name, record_options
+from cluster.cli.options import AsJson, AutoWorkers, option_name, record_options
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import BUILD, PATH
 from pipelines.options import UpdateOptions
 
@@ -17,6 +18,7 @@ Build = Annotated[str, typer.Argument(help="Directory of the build.", metavar=BU
 DRIFT_EXIT_CODE = 3
 
 
+@with_verbosity
 @record_options(UpdateOptions)
 def update(
     option_values: dict[str, Any],
@@ -44,6 +46,7 @@ def update(
     For example: bitcipher update vectors corpus/ --max-drift 0.2
     """
     from cluster.cli.display import builds
+    from cluster.cli.display.console import OUT
     from pipelines.build.build import update as run
     from pipelines.build.version_drift import DriftError
     from pipelines.options import UpdateOptions
@@ -68,19 +71,21 @@ def update(
     if sources:
         builds.print_changes(changes, options.replace)
     if manifest.version == before.version:
-        print_text(f"Nothing is new: version {manifest.version} is up to date.")
+        OUT.print(f"Nothing is new: version {manifest.version} is up to date.")
     else:
         builds.print_version(build, manifest)
 
 
-def status(build: Build) -> None:
+def status(build: Build, as_json: AsJson = False) -> None:
     """Show the versions of a build, and the progress of a running or interrupted job.
 
     For example: bitcipher status vectors
     """
-    from cluster.cli.display import builds
+    from cluster.cli.display.result import print_result
+    from cluster.cli.display.status import find_status, print_status
 
-    builds.print_status(build)
+    found = find_status(build)
+    print_result(found, as_json, lambda: print_status(found))
 
 
 def prune(

@@ -4,17 +4,21 @@ from typing import Annotated
 
 import typer
 
+from bitcipher.redaction import redact
 from cluster.cli.dependencies import require_extra
-from cluster.cli.options import Workers
+from cluster.cli.options import AsJson, Workers
+from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
 
 
+@with_verbosity
 def verify(
     folder: Annotated[
         str, typer.Argument(help="Build, or directory of vectors, document shards or training runs.", metavar=PATH)
     ],
     workers: Workers = 0,
     memory_mib: Annotated[int, typer.Option(min=1, help="MiB of memory per worker.")] = 2048,
+    as_json: AsJson = False,
 ) -> None:
     """Read all files of a build or a run, and list those that are damaged. Exits with code 2 if there are any.
 
@@ -24,6 +28,7 @@ def verify(
     For example: bitcipher verify vectors
     """
     from cluster.cli.display.damage import print_damage
+    from cluster.cli.display.result import print_result
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
     from pipelines.verify import verify as verify_build
@@ -37,6 +42,6 @@ def verify(
             result = verify_training(folder, runtime, progress)
         else:
             result = verify_build(folder, runtime, progress)
-    print_damage(folder, result)
+    print_result({"folder": redact(folder), **vars(result)}, as_json, lambda: print_damage(folder, result))
     if result.damage:
         raise typer.Exit(2)

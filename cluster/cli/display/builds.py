@@ -1,24 +1,17 @@
-"""Output about builds and vectors: summaries, status, neighbors and contents."""
+"""Output about builds and vectors: what a version has, and what changed."""
 
-from typing import Any
-
-from bitcipher import storage
-from bitcipher.errors import BitcipherError
 from bitcipher.sizes import format_size
-from bitcipher.table import Oov
-from bitcipher.vectors import CipherVectors
-from bitcipher.versions import versions
 from cluster.cli.display.console import (
     OUT,
     format_count,
     format_share,
+    format_table_size,
     format_word,
     list_examples,
     make_table,
 )
 from cluster.cli.display.records import describe_records
 from pipelines.build.report import read_report
-from pipelines.build.status import read_status
 from pipelines.ingest.source_changes import SourceChanges
 from pipelines.store.manifest import BasisState, BuildManifest, Drift, VectorMoves, VectorSizes, read_manifest
 
@@ -50,7 +43,7 @@ def print_version(build: str, manifest: BuildManifest) -> None:
         if manifest.drift.vector_moves:
             _print_moves(manifest.drift.vector_moves, manifest.drift_from)
     own_vectors = manifest.vectors if manifest.has_own_vectors else None
-    size = f"{own_vectors.dimensions} dimensions" if own_vectors else "counts only"
+    size = format_count(own_vectors.dimensions, "dimension") if own_vectors else "counts only"
     OUT.print(
         f"\n{format_count(manifest.documents, 'document')}, {format_count(manifest.tokens, 'token')}, "
         f"{format_count(manifest.vocabulary, 'word')}, "
@@ -62,7 +55,8 @@ def print_version(build: str, manifest: BuildManifest) -> None:
     if own_vectors:
         _print_empty_words(own_vectors.empty_words)
     else:
-        _print_missing_vectors(build, manifest)
+        vectors_from = manifest.vectors_from.version if manifest.vectors_from else None
+        OUT.print(describe_missing_vectors(build, manifest.version, vectors_from))
     if line := describe_records(manifest.records):
         OUT.print(line)
 
@@ -98,34 +92,6 @@ def print_changes(changes: SourceChanges, replaced: bool) -> None:
                 OUT.print(f"  and {len(sources) - EXAMPLES:,} more")
 
 
-def print_status(build: str) -> None:
-    """Print the versions of a build, and the progress of its running or interrupted job."""
-    status = read_status(build)
-    newest = None
-    for number in status.versions:
-        newest, description = _describe_version(build, number)
-        OUT.print(f"version {number}: {description}")
-    if newest and not newest.has_own_vectors:
-        _print_missing_vectors(build, newest)
-    if status.job is None:
-        OUT.print("No job is running, and none was interrupted.")
-        return
-    if status.is_published and status.holder is None:
-        OUT.print(
-            f"\nThe job for version {status.job.version} published it, but stopped before it removed its temporary "
-            "files. The next `bitcipher update` removes them, and so does `bitcipher prune --unfinished`."
-        )
-        return
-    OUT.print(f"\nUnfinished job for version {status.job.version}, started {status.job.started}:")
-    counted = f"{status.tasks_done:,} of {status.tasks:,} tasks counted" if status.tasks else "no task counted yet"
-    OUT.print(f"  {counted}, {format_count(status.tokens, 'token')}, {status.ranges_merged:,} ranges of words merged")
-    if status.holder is None:
-        OUT.print("  The job was interrupted: run the same command again to resume it.")
-    else:
-        holder = status.holder
-        OUT.print(f"  running as process {holder.pid} on {holder.host}, last heartbeat {holder.time}")
-
-
 def print_embedding(target: str, sizes: VectorSizes) -> None:
     """Print the size of new vectors.
 
@@ -133,90 +99,14 @@ def print_embedding(target: str, sizes: VectorSizes) -> None:
         target: directory of the vectors.
         sizes: number of words and dimensions.
     """
-    OUT.print(f"{sizes.words:,} words, {sizes.dimensions} dimensions → {target}")
+    OUT.print(f"{format_table_size(sizes.words, sizes.dimensions)} → {target}")
     _print_empty_words(sizes.empty_words)
 
 
-def print_neighbors(uri: str, words: list[str], topn: int, oov: bool, version: int | None) -> None:
-    """Print a table of nearest words for each word."""
-    vectors = CipherVectors.load(uri, version, verify=True)
-    spelled = {word for word in words if not oov and _is_spelled(vectors, word)}
-    unknown: dict[str, Oov] = {word: "spelling" if word in spelled else oov for word in words}
-    neighbors = {word: vectors.most_similar(word, topn=topn, oov=unknown[word]) for word in words}
-    for word, nearest in neighbors.items():
-        table = make_table(f"{format_word(word)}{' (from its spelling)' if word in spelled else ''}", "cosine")
-        for other, cosine in nearest:
-            table.add_row(format_word(other), f"{cosine:.3f}")
-        OUT.print(table)
-        OUT.print()
-
-
-def _is_spelled(vectors: CipherVectors, word: str) -> bool:
-    """Return whether a word is unknown, and has n-grams that the vectors know."""
-    return word not in vectors and vectors.spelling is not None and bool(vectors.spelling.predict([word]).any())
-
-
-def print_contents(uri: str, version: int | None) -> None:
-    """Print the manifest of a build or of vectors, and the sizes of its files."""
-    if versions(uri) or version is not None:
-        manifest = read_manifest(uri, version)
-        fields = manifest.to_dict()
-        tables = fields.pop("tables")
-        _print_fields(fields)
-        OUT.print(", ".join(f"{table['rows']:,} {name}" for name, table in tables.items()) + "\n")
-        print_version(uri, manifest)
-    else:
-        vectors = CipherVectors.load(uri, verify=True)
-        OUT.print(f"{len(vectors):,} words, {vectors.vector_size} dimensions\n")
-        _print_fields(vectors.manifest)
-    OUT.print()
-    for name, size in storage.list_files(uri).items():
-        OUT.print(f"{format_size(size):>10}  {name}")
-
-
-def _describe_version(build: str, number: int) -> tuple[BuildManifest | None, str]:
-    """Return the manifest of a version, and its sizes and drift; or None, and what is wrong with the manifest."""
-    try:
-        manifest = read_manifest(build, number)
-    except BitcipherError as error:
-        return None, f"{error} Restore the file from a copy, or remove the version with `bitcipher prune --keep`."
-    return manifest, (
-        f"{format_count(manifest.documents, 'document')}{_left_out(manifest)}, "
-        f"{format_count(manifest.tokens, 'token')}, {format_count(manifest.vocabulary, 'word')}"
-        f"{_describe_vectors(manifest)}"
-    )
-
-
-def _describe_vectors(manifest: BuildManifest) -> str:
-    """Return the drift and the axes of a version's vectors, or that it has no vectors of its own."""
-    if not manifest.has_own_vectors:
-        return ", counts only"
-    drift, since = manifest.drift, ""
-    if drift and manifest.drift_from != manifest.version - 1:
-        since = f" since version {manifest.drift_from}"
-    moved = f", {format_share(1 - drift.neighbors)} of neighbors changed{since}" if drift else ""
-    if manifest.basis and manifest.basis.version != manifest.version:
-        moved += f", axes of version {manifest.basis.version}"
-    return moved
-
-
-def _print_missing_vectors(build: str, manifest: BuildManifest) -> None:
-    """Print which vectors a version without vectors of its own has, and how to make new ones."""
-    made_by = manifest.vectors_from
-    found = f"its vectors are those of version {made_by.version}" if made_by else "there are no vectors yet"
-    OUT.print(
-        f"Version {manifest.version} has counts only; {found}. `bitcipher update {build} --vectors now` makes new ones."
-    )
-
-
-def _left_out(manifest: BuildManifest) -> str:
-    """Return the number of bad records and of undecodable characters in brackets, empty if there are none."""
-    numbers = (
-        (sum(manifest.records.bad.values()), "bad record"),
-        (manifest.records.replacements, "undecodable character"),
-    )
-    found = [format_count(number, noun) for number, noun in numbers if number]
-    return f" ({', '.join(found)})" if found else ""
+def describe_missing_vectors(build: str, version: int, vectors_from: int | None) -> str:
+    """Return which vectors a version without vectors of its own has, and how to make new ones."""
+    found = f"its vectors are those of version {vectors_from}" if vectors_from else "there are no vectors yet"
+    return f"Version {version} has counts only; {found}. `bitcipher update {build} --vectors now` makes new ones."
 
 
 def _print_drift(drift: Drift, since: int | None) -> None:
@@ -250,15 +140,6 @@ def _print_moves(moves: VectorMoves, since: int | None) -> None:
         f"Cosine of a word with itself in version {since}: {moves.median:.3f} (median), "
         f"{moves.percentile_1:.3f} (first percentile); frequent words that moved furthest: {furthest}."
     )
-
-
-def _print_fields(values: dict[str, Any], indent: str = "") -> None:
-    for name, value in values.items():
-        if isinstance(value, dict):
-            OUT.print(f"{indent}{name}:")
-            _print_fields(value, indent + "  ")
-        else:
-            OUT.print(f"{indent}{name}: {value:,}" if type(value) is int else f"{indent}{name}: {value}")
 
 
 def _print_empty_words(number: int) -> None:

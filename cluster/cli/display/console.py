@@ -6,14 +6,15 @@ from rich.table import Table
 
 from pipelines.runtime.visible_console import VisibleConsole
 
-# Words and paths come from data, so brackets in them are not markup.
-OUT = VisibleConsole(highlight=False, soft_wrap=True, markup=False)
+# Words and paths come from data, so brackets and colons in them are neither markup nor names of emoji.
+OUT = VisibleConsole(highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def make_table(first: str, *others: str) -> Table:
     """Return an empty table without lines: the first column left-aligned, all others right-aligned."""
     table = Table(first, *others, box=None, pad_edge=False)
-    table.columns[0].overflow = "fold"  # file names differ at their ends
+    for column in table.columns:
+        column.overflow = "fold"  # never cut: names of files and vectors differ at their ends
     for column in table.columns[1:]:
         column.justify = "right"
     return table
@@ -32,6 +33,11 @@ def format_share(share: float) -> str:
 def format_count(number: int, noun: str) -> str:
     """Return a number with its noun in singular or plural, such as `1 file` or `2 files`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def format_table_size(words: int, dimensions: int | None) -> str:
+    """Return the size of a table of vectors, such as `1 word, 50 dimensions`."""
+    return f"{format_count(words, 'word')}, {format_count(dimensions or 0, 'dimension')}"
 
 
 def list_examples(words: Sequence[str], limit: int) -> str:

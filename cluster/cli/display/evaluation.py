@@ -1,9 +1,11 @@
 """Output of `bitcipher probe` and `bitcipher evaluate`."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from bitcipher.evaluation import AnalogiesResult, WordPairsResult
+from bitcipher.evaluation import AnalogiesResult, AnalogySection, WordPairsResult
+from bitcipher.redaction import redact
 from cluster.cli.display.console import OUT, format_share, list_examples, make_table
 
 if TYPE_CHECKING:
@@ -15,6 +17,59 @@ if TYPE_CHECKING:
 EXAMPLES = 5
 
 
+@dataclass(frozen=True)
+class TableScores:
+    """Scores of tables of vectors on word similarity and analogies."""
+
+    names: Sequence[str]
+    """Name of each table of vectors."""
+    similarity: Mapping[str, Sequence[WordPairsResult]]
+    """Scores of each table, by URI of the file of word pairs."""
+    analogies: Sequence[AnalogiesResult]
+    """Scores of each table; empty without analogy questions."""
+
+
+def evaluation_fields(evaluation: TableScores) -> dict[str, Any]:
+    """Return the scores for programs, by vectors and file."""
+    similarity = [
+        {"vectors": name, "set": redact(uri), **vars(score)}
+        for uri, scores in evaluation.similarity.items()
+        for name, score in zip(evaluation.names, scores, strict=True)
+    ]
+    analogies = [
+        {
+            "vectors": name,
+            "sections": [_section_fields(section) for section in result.sections],
+            "total": _section_fields(result.total),
+        }
+        for name, result in zip(evaluation.names, evaluation.analogies, strict=False)
+    ]
+    return {"similarity": similarity, "analogies": analogies}
+
+
+def print_evaluation(evaluation: TableScores, oov: "Oov") -> None:
+    """Print a table of similarity and a table of analogies, if there are any scores of them."""
+    if evaluation.similarity:
+        print_similarity(evaluation.names, evaluation.similarity, oov)
+    if evaluation.analogies:
+        print_analogies(list(zip(evaluation.names, evaluation.analogies, strict=True)))
+
+
+def probe_fields(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResult"]]) -> dict[str, Any]:
+    """Return the scores of probes for programs: those of each seed, and their means."""
+    metrics = ["accuracy", "weighted_f1"] + (["span_f1"] if task.has_spans else [])
+    return {
+        "task": task.name,
+        "tokens": {name: len(getattr(task, name)) for name in ("train", "validation", "test")},
+        "results": [
+            {"vectors": name, "dimensions": dimensions}
+            | result.to_dict()
+            | {"mean": {metric: result.mean(metric) for metric in metrics}}
+            for name, dimensions, result in results
+        ],
+    }
+
+
 def print_probes(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResult"]], oov: "Oov") -> None:
     """Print the scores of each table of vectors on a task in percent, mean ± standard deviation over seeds.
 
@@ -23,7 +78,11 @@ def print_probes(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResul
         results: name of the vectors, number of dimensions, and scores.
         oov: vectors of unknown words.
     """
-    unknown = "a vector from their n-grams" if oov else "the vector of <oov>, or zeros if there is none"
+    unknown = {
+        False: "the vector of <oov>, or zeros if there is none",
+        True: "the vector of <oov>",
+        "spelling": "a vector from their n-grams",
+    }[oov]
     metrics = {"accuracy": "accuracy", "weighted F1": "weighted_f1"} | (
         {"span F1": "span_f1"} if task.has_spans else {}
     )
@@ -52,7 +111,11 @@ def print_similarity(names: Sequence[str], results: Mapping[str, Sequence[WordPa
     for number, name in enumerate(names):
         unknown = sorted({word for scores in results.values() for word in scores[number].unknown})
         if unknown:
-            treated = "these words have vectors from their n-grams" if oov else "pairs with these words are left out"
+            treated = {
+                False: "pairs with these words are left out",
+                True: "these words have the vector of <oov>",
+                "spelling": "these words have vectors from their n-grams",
+            }[oov]
             OUT.print(f"Not in {name}: {list_examples(unknown, EXAMPLES)}; {treated}.")
     OUT.print()
 
@@ -69,3 +132,8 @@ def print_analogies(results: Sequence[tuple[str, AnalogiesResult]]) -> None:
 def _mean_and_spread(result: "ProbeResult", metric: str) -> str:
     spread = f" ± {100 * result.spread(metric):.2f}" if len(result.seeds) > 1 else ""
     return f"{100 * result.mean(metric):.2f}{spread}"
+
+
+def _section_fields(section: AnalogySection) -> dict[str, Any]:
+    numbers = {name: getattr(section, name) for name in ("name", "questions", "covered", "scored", "correct")}
+    return numbers | {"accuracy": section.accuracy}

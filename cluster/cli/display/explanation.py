@@ -7,7 +7,7 @@ from rich.table import Table
 from bitcipher.explain import DimensionShare, Explanation
 from cluster.cli.display.console import OUT, format_count, format_share, format_word, make_table
 
-# Length of the longest bar, in characters.
+# Length of the longest bar, in characters. Bars of negative weights are light.
 BAR_LENGTH = 16
 
 
@@ -71,4 +71,4 @@ def _share(weight: float, whole: float) -> str:
 
 
 def _bar(weight: float, largest: float) -> str:
-    return "█" * max(1, round(BAR_LENGTH * abs(weight) / (largest or 1.0)))
+    return ("█" if weight >= 0 else "░") * max(1, round(BAR_LENGTH * abs(weight) / (largest or 1.0)))

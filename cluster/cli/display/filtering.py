@@ -1,6 +1,6 @@
 """Output of `bitcipher filter`: the percentage kept of each source directory, unknown words and bad records."""
 
-from cluster.cli.display.console import OUT, format_share, list_examples, make_table
+from cluster.cli.display.console import OUT, format_count, format_share, list_examples, make_table
 from cluster.cli.display.records import describe_records
 from pipelines.filter.filter_manifest import FilterCounts, FilterManifest
 
@@ -30,7 +30,7 @@ def print_filtered_corpus(manifest: FilterManifest, out: str) -> None:
         OUT.print(
             f"\nThe control sample is {missing:,} spans too small, since some sources have fewer spans than were kept."
         )
-    spans, words = f"{total.constrained.total():,} spans", f"{total.words_in_spans:,} words"
+    spans, words = format_count(total.constrained.total(), "span"), format_count(total.words_in_spans, "word")
     OUT.print(f"\n{spans} with {words} in a vocabulary of {manifest.vocabulary.words:,} → {out}")
     if line := describe_records(total.records):
         OUT.print(line)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from rich.table import Table
 
@@ -39,6 +40,21 @@ def print_plan(estimate: BuildEstimate) -> None:
         OUT.print(f"Limit: {sentence}")
     for sentence in estimate.possible_limits:
         OUT.print(f"Possible limit, at the upper end of growth: {sentence}")
+
+
+def plan_fields(estimate: BuildEstimate) -> dict[str, Any]:
+    """Return the sample, the cluster, the options, the costs and the limits of an estimate, for programs."""
+    return {
+        "sampled": estimate.sampled,
+        "sampled_bytes": estimate.sampled_bytes,
+        "records": estimate.records,
+        "cluster": estimate.cluster,
+        "options": estimate.options.redacted(),
+        "rates": estimate.calibration.rates,
+        "costs": estimate.costs,
+        "limits": estimate.limits,
+        "possible_limits": estimate.possible_limits,
+    }
 
 
 def _bad_share(estimate: BuildEstimate) -> str:

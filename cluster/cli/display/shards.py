@@ -35,9 +35,10 @@ def print_shards(result: ShardResult, out: str, report: str, *, replace: bool) -
     if result.returned:
         names = [document.url or f"{document.source}:{document.offset}" for document in result.returned]
         OUT.print(f"\n{format_count(len(names), 'document')} came back: {list_examples(names, RETURNED)}")
+    documents = format_count(accounts.kept, "document")
     shards = format_count(manifest.tables.files.rows, "shard")
     OUT.print(
-        f"\nVersion {manifest.version}: {accounts.kept:,} documents with {accounts.words:,} words in {shards} → {out}\n"
+        f"\nVersion {manifest.version}: {documents} with {format_count(accounts.words, 'word')} in {shards} → {out}\n"
         f"Report: {report}"
     )
 

@@ -15,10 +15,10 @@ function wordLink(page, word, className = "") {
   return page.numberOf.has(word) ? make("a", {href: urlOf(word), className}, name) : make("b", {className}, name);
 }
 
-function bar(share) {
+function bar(share, isNegative = false) {
   const filled = make("i");
   filled.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
-  const whole = make("span", {className: "bar"}, filled);
+  const whole = make("span", {className: isNegative ? "bar negative" : "bar"}, filled);
   whole.setAttribute("aria-hidden", "true");
   return whole;
 }

@@ -57,7 +57,7 @@ function start() {
     if (wanted === null) return;
     const word = page.numberOf.get(wanted);
     if (word === undefined) {
-      document.getElementById("word-facts").textContent = `The word “${nameOf(wanted)}” is not on this page.`;
+      showMissingWord(wanted);
       announce(`The word “${nameOf(wanted)}” is not on this page.`);
       return;
     }

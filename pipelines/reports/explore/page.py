@@ -50,7 +50,7 @@ def write_page(
     explanations: Explanations | None = None,
     before: Baseline | None = None,
     advance: Advance = lambda stage, done, total: None,
-) -> None:
+) -> int:
     """Write a self-contained HTML page. Equal vectors give equal bytes.
 
     Args:
@@ -61,6 +61,9 @@ def write_page(
         explanations: returns the contributions to rows of the table, or None if the counts are not available.
         before: vectors to compare with, usually of an earlier version.
         advance: reports progress.
+
+    Returns:
+        Number of words on the page.
 
     Raises:
         BitcipherError: if there are too few words for a map, or the page exists or cannot be written.
@@ -81,6 +84,7 @@ def write_page(
     )
     with storage.writing_new(target) as stream:
         stream.write(content)
+    return len(data["map"]["words"])
 
 
 def page_data(

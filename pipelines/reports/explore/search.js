@@ -20,11 +20,11 @@ function findWords(words, folded, query) {
 
 function createSearch(page, onChoose, announce) {
   const input = document.getElementById("search"), list = document.getElementById("found");
-  const folded = page.words.map(fold);
+  const none = document.getElementById("found-none"), folded = page.words.map(fold);
   let found = [], active = 0;
 
   function close() {
-    list.hidden = true;
+    list.hidden = none.hidden = true;
     input.setAttribute("aria-expanded", "false");
     input.removeAttribute("aria-activedescendant");
   }
@@ -47,9 +47,11 @@ function createSearch(page, onChoose, announce) {
     }));
     if (!found.length) {
       close();
-      if (input.value.trim()) announce("No word found.");
+      none.hidden = !input.value.trim();
+      if (!none.hidden) announce("No word found.");
       return;
     }
+    none.hidden = true;
     list.hidden = false;
     input.setAttribute("aria-expanded", "true");
     mark(0);

@@ -3,6 +3,13 @@
 
 const NO_COUNTS = "These vectors have no counts for explanations: explore a build instead.";
 
+function showMissingWord(name) {
+  document.getElementById("word-name").replaceChildren(make("bdi", {textContent: nameOf(name)}));
+  document.getElementById("word-facts").textContent = "This word is not on this page.";
+  document.getElementById("word-neighbors").replaceChildren();
+  document.getElementById("word-contributions").replaceChildren();
+}
+
 function showWord(page, word) {
   document.getElementById("word-name").replaceChildren(make("bdi", {textContent: nameOf(page.words[word])}));
   document.getElementById("word-facts").textContent = factsOf(page, word);
@@ -70,8 +77,9 @@ function contributionsPanel(page, word) {
   const items = entries.map(entry => {
     const weight = weights[entry], offset = make("span", {className: "offset", textContent: offsetName(offsets[entry])});
     return make("li", {}, offset, wordLink(page, textOf(page, contexts[entry], words)),
-      bar(Math.abs(weight) / largest), value(weight.toPrecision(2)));
+      bar(Math.abs(weight) / largest, weight < 0), value(weight.toPrecision(2)));
   });
-  return [title, quiet("Context words, their offsets and their weights."),
+  const ofNegative = entries.some(entry => weights[entry] < 0) ? " Bars of negative weights begin at the right." : "";
+  return [title, quiet(`Context words, their offsets and their weights.${ofNegative}`),
     make("ol", {className: "words offsets"}, ...items)];
 }

@@ -26,7 +26,8 @@ COLORS = (
     "#8db33a",
 )
 
-# The name of a group has WORDS_IN_NAME words: of its NAME_CANDIDATES most frequent words, those nearest to its center.
+# The name of a group has WORDS_IN_NAME words: of its NAME_CANDIDATES most frequent words, those that lie furthest in
+# the direction from the center of all words to that of the group. Words near the center of all could name any group.
 WORDS_IN_NAME = 3
 NAME_CANDIDATES = 200
 
@@ -76,10 +77,12 @@ def map_data(words: Sequence[str], word_map: WordMap) -> dict[str, Any]:
 
 def _group_name(words: Sequence[str], word_map: WordMap, members: np.ndarray) -> list[str]:
     """Return the words that name a group: words of letters, if the group has such words."""
-    middle = word_map.units[members].mean(axis=0)
+    direction = word_map.units[members].mean(axis=0) - word_map.units.mean(axis=0)
     frequent: list[int] = members[:NAME_CANDIDATES].tolist()
     letters = [member for member in frequent if words[member].isalpha()]
-    nearest = sorted(letters or frequent, key=lambda member: -float(np.einsum("i,i", word_map.units[member], middle)))
+    nearest = sorted(
+        letters or frequent, key=lambda member: -float(np.einsum("i,i", word_map.units[member], direction))
+    )
     return [words[member] for member in nearest[:WORDS_IN_NAME]]
 
 

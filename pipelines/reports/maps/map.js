@@ -225,7 +225,7 @@ function createLegend(container, data, map) {
   data.groups.forEach(({words, color, size}, number) => {
     const [button, dot, text] = ["button", "i", "bdi"].map(tag => document.createElement(tag));
     dot.style.background = color;
-    text.textContent = words.map(nameOf).join(", ");
+    text.textContent = words.length < size ? `${words.map(nameOf).join(", ")}, …` : words.map(nameOf).join(", ");
     button.type = "button";
     button.title = `${size.toLocaleString("en")} words`;
     button.setAttribute("aria-pressed", "true");

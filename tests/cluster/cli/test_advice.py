@@ -4,9 +4,12 @@ import socket
 
 import numpy as np
 import pytest
+import typer
+import user_folder
 
 from bitcipher import object_store
 from bitcipher.vectors import CipherVectors
+from cluster.cli.interrupts import resumable
 
 
 @pytest.fixture
@@ -87,3 +90,27 @@ def test_one_of_a_kind_is_singular(run_command, tmp_path):
     code, out, _ = run_command("build", text, "--out", tmp_path / "new", "--min-count", 1, "--mode", "cat")
     assert code == 0
     assert "\n1 document, 8 tokens, 5 words, " in out
+
+
+def test_one_word_is_singular_in_all_summaries(run_command, tmp_path):
+    CipherVectors(["cat"], np.ones((1, 1), np.float32)).save(tmp_path / "one")
+    assert "1 word, 1 dimension\n" in run_command("inspect", tmp_path / "one").out
+    out = run_command("export", tmp_path / "one", "--format", "glove", "--out", tmp_path / "one.txt").out
+    assert out.startswith("1 word, 1 dimension → ")
+
+
+def test_interrupted_command_promises_only_finished_work(capsys):
+    with pytest.raises(typer.Exit) as stopped, resumable():
+        raise KeyboardInterrupt
+    assert stopped.value.exit_code == 130
+    assert "resume after the counted shards that are finished, if there are any" in capsys.readouterr().err
+
+
+def test_first_training_step_with_one_document_says_why_nothing_is_held_out(refused, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    user_folder.write_first_recipe(tmp_path)
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "text.txt").write_text("the king saw a house in london and the queen went to oslo " * 40)
+    error = refused("train", "first.yaml", "--out", "run")
+    assert "The validation split is empty, because a share of whole documents is held out" in error
+    assert "`text.validation_sources`" in error

@@ -28,14 +28,15 @@ def command(monkeypatch, tmp_path, run_command) -> Callable[..., tuple[int, str,
 
 
 def test_explore_writes_a_page_and_prints_its_size(command):
-    assert command("vectors", "--out", "page.html") == (0, "40 words, 6 dimensions → page.html\n", "")
+    assert command("vectors", "--out", "page.html") == (0, "40 of 40 words, 6 dimensions → page.html\n", "")
     (data,) = Parsed(Path("page.html").read_text()).data()
     assert (data["name"], len(data["map"]["words"]), data["before"]) == ("vectors", 40, None)
 
 
 def test_explore_compares_versions_and_limits_words(command):
-    code, _, errors = command("vectors", "--compare", "deep/older", "--words", "20", "--out", "page.html")
+    code, out, errors = command("vectors", "--compare", "deep/older", "--words", "20", "--out", "page.html")
     assert (code, errors) == (0, "")
+    assert out.startswith("20 of 40 words")
     page = Path("page.html").read_text()
     (data,) = Parsed(page).data()
     assert (len(data["map"]["words"]), data["before"]["name"]) == (20, "older")

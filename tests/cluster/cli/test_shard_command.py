@@ -26,7 +26,7 @@ def test_shard_prints_the_funnel_and_writes_a_report(run, folder):
     assert (code, err) == (0, "")
     assert "dropped: language" in out
     assert "dropped: duplicate document" in out
-    assert "Version 1: 1 documents with 95 words in 1 shard → documents" in out
+    assert "Version 1: 1 document with 95 words in 1 shard → documents" in out
     page = (folder / "documents/report.html").read_text()
     assert "duplicate document" in page
     assert "قال القط" in page

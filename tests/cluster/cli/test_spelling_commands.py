@@ -79,7 +79,7 @@ def test_evaluate_scores_all_pairs(command):
     assert "spelling_share" in errors
     code, _, errors = command("evaluate", "spelled", "--similarity", "pairs.txt", "--oov", "zeros")
     assert code == 2
-    assert "`--oov` must be spelling, got 'zeros'" in errors
+    assert "`--oov` must be spelling or token, got 'zeros'" in errors
 
 
 def test_probe_gives_unknown_words_a_vector(command, folder):

@@ -14,7 +14,6 @@ import pytest
 
 from bitcipher import storage
 from cluster.doctor.check_result import CheckResult, Level
-from cluster.doctor.checks import run_checks
 from cluster.doctor.clock import check_clock
 from cluster.doctor.dashboard import check_dashboard, check_exposure, check_token
 from cluster.doctor.machine import (
@@ -182,10 +181,11 @@ def test_dashboard_without_a_token_and_with_a_wrong_clock_is_reported(dashboard)
     }
 
 
-def test_address_without_a_server_is_reported(capfd, tmp_path):
+def test_address_without_a_server_is_reported(run_command, tmp_path):
     assert levels(check_dashboard("http://127.0.0.1:1")) == {"address": PROBLEM}
-    assert run_checks("http://127.0.0.1:1", str(tmp_path)) == 2
-    assert "Cannot reach a Ray dashboard" in " ".join(capfd.readouterr().out.split())
+    code, out, _ = run_command("doctor", "--address", "http://127.0.0.1:1", "--target", tmp_path)
+    assert code == 2
+    assert "Cannot reach a Ray dashboard" in " ".join(out.split())
 
 
 def test_results_are_found_in_a_log():
@@ -193,9 +193,8 @@ def test_results_are_found_in_a_log():
     assert read_results("nothing\n") is None
 
 
-def test_brackets_in_names_are_printed_literally(capfd, tmp_path):
-    run_checks(None, str(tmp_path / "[red]" / "[/x]"))
-    assert "[red]/[/x]" in "".join(capfd.readouterr().out.split())
+def test_brackets_in_names_are_printed_literally(run_command, tmp_path):
+    assert "[red]/[/x]" in "".join(run_command("doctor", "--target", tmp_path / "[red]" / "[/x]").out.split())
 
 
 @pytest.mark.long

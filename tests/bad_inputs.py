@@ -1,0 +1,164 @@
+"""Every command with every kind of bad input.
+
+python tests/bad_inputs.py    # prints a table of command, input, exit code and sentence
+"""
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
+
+import numpy as np
+
+# Commands with one path that is bad (BAD), paths that are good, and a target.
+COMMANDS = {
+    "shard": "shard BAD --out OUT --workers 0",
+    "sample": "sample BAD",
+    "build": "build BAD --out OUT --workers 0",
+    "build --recipe": "build --recipe BAD --out OUT",
+    "build --word-list": "build TEXT --word-list BAD --out OUT --workers 0",
+    "build --tokenizer": "build TEXT --tokenizer BAD --out OUT --workers 0",
+    "update": "update BAD TEXT --workers 0",
+    "update, sources": "update BUILD BAD --workers 0",
+    "status": "status BAD",
+    "prune": "prune BAD --keep 1",
+    "embed": "embed BAD --out OUT",
+    "embed --basis": "embed BUILD --mode spectral --basis BAD --out OUT",
+    "neighbors": "neighbors BAD the",
+    "explain": "explain BAD the",
+    "infer": "infer BAD the --contexts TEXT",
+    "infer --contexts": "infer BUILD the --contexts BAD",
+    "inspect": "inspect BAD",
+    "verify": "verify BAD",
+    "export": "export BAD --format glove --out OUT",
+    "export counts": "export BAD --format counts --out OUT",
+    "explore": "explore BAD --out OUT",
+    "explore --compare": "explore BUILD --compare BAD --out OUT",
+    "evaluate": "evaluate BAD --similarity PAIRS",
+    "evaluate --similarity": "evaluate BUILD --similarity BAD",
+    "evaluate --analogies": "evaluate BUILD --analogies BAD",
+    "probe": "probe BAD --task pos --data GUM",
+    "probe --data": "probe BUILD --task pos --data BAD",
+    "filter": "filter BAD --vocabulary TEXT --out OUT --workers 0",
+    "filter --vocabulary": "filter TEXT --vocabulary BAD --out OUT --workers 0",
+    "choose-tokenizer": "choose-tokenizer BAD --kind bpe --size 300 --out OUT",
+    "choose-tokenizer --words": "choose-tokenizer TEXT --kind bpe --size 300 --words BAD --out OUT",
+    "train": "train BAD --out OUT",
+    "train text": "train figure-4-random --set text.sources=[BAD] --out OUT",
+    "finetune": "finetune BAD --task sst2 --data GUM --out OUT",
+    "compare": "compare BAD --out OUT",
+    "layers": "layers BAD --out OUT",
+    "generate": "generate BAD --prompt the",
+    "evaluate-lm": "evaluate-lm BAD --pairs BLIMP",
+    "evaluate-lm --pairs": "evaluate-lm GUM --pairs BAD",
+    "sweep": "sweep BAD --out OUT",
+    "reproduce tables": "reproduce tables BAD --pos GUM --out OUT",
+    "reproduce downscaling": "reproduce downscaling BAD --out OUT",
+    "plan": "plan BAD",
+    "plan --build": "plan --tokens 1e6 --build BAD",
+}
+
+
+class Outcome(NamedTuple):
+    """End of a command."""
+
+    code: int
+    out: str
+    err: str
+    error: BaseException | None
+    """Exception that would give a traceback."""
+
+
+def write_inputs(folder: Path) -> dict[str, Path]:
+    """Write the good and the bad files. Return the bad paths by kind."""
+    import labeled
+    import user_folder
+
+    from bitcipher.vectors import CipherVectors
+
+    (folder / "text.txt").write_text("the cat saw a dog and the dog saw the cat\n" * 50)
+    (folder / "pairs.txt").write_text("the\tcat\t3\ndog\tcat\t8\na\tthe\t5\n")
+    labeled.write_gum(folder / "gum", 4)
+    user_folder.write_minimal_pairs(folder / "blimp")
+    options = "--min-count 1 --mode cat --window 2 --bits 4 --tokenizer whitespace --workers 0"
+    for name in ("build", "truncated", "garbled"):
+        built = run(["build", str(folder / "text.txt"), "--out", str(folder / name), *options.split()])
+        assert built.code == 0, built
+    manifest = folder / "truncated" / "versions" / "000001.json"
+    manifest.write_bytes(manifest.read_bytes()[:100])
+    (folder / "garbled" / "versions" / "000001.json").write_bytes(b"\x00\xff{}")
+    bad = {
+        "missing": folder / "missing",
+        "empty file": folder / "empty.txt",
+        "empty folder": folder / "nothing",
+        "binary file": folder / "binary.txt",
+        "unreadable file": folder / "unreadable.txt",
+        "vectors": folder / "vectors.vec",
+        "truncated manifest": folder / "truncated",
+        "binary manifest": folder / "garbled",
+        "link to nothing": folder / "link",
+    }
+    (folder / "empty.txt").touch()
+    (folder / "nothing").mkdir()
+    (folder / "binary.txt").write_bytes(np.random.default_rng(1).bytes(3000))
+    (folder / "unreadable.txt").write_text("secret\n")
+    (folder / "unreadable.txt").chmod(0)
+    (folder / "link").symlink_to("nowhere")
+    CipherVectors(["cat", "dog", "the"], np.eye(3, dtype=np.float32)).export("word2vec", folder / "vectors.vec")
+    if os.access(folder / "unreadable.txt", os.R_OK):  # root reads everything
+        del bad["unreadable file"]
+    return bad
+
+
+def outcomes(folder: Path, command: str, bad: dict[str, Path]) -> Iterator[tuple[str, Outcome]]:
+    """Run a command with each bad path. Yield the kind and the outcome."""
+    good = {"TEXT": "text.txt", "PAIRS": "pairs.txt", "GUM": "gum", "BLIMP": "blimp", "BUILD": "build"}
+    for kind, path in bad.items():
+        out = folder / f"out-{command}-{kind}".replace(" ", "-")
+        values = {name: str(folder / file) for name, file in good.items()} | {"BAD": str(path), "OUT": str(out)}
+        arguments = COMMANDS[command].split()
+        for name, value in values.items():
+            arguments = [value if each == name else each.replace(f"[{name}]", f"['{value}']") for each in arguments]
+        yield kind, run(arguments)
+
+
+def run(arguments: list[str]) -> Outcome:
+    """Run a command in this process."""
+    from cluster.cli.main import main
+
+    out, err = io.StringIO(), io.StringIO()
+    code, error = 0, None
+    with (
+        mock.patch.object(sys, "argv", ["bitcipher", *arguments]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 0
+        except BaseException as raised:
+            code, error = 1, raised
+    return Outcome(code, out.getvalue(), err.getvalue(), error)
+
+
+def main() -> None:
+    """Print the table."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        bad = write_inputs(folder)
+        for command in COMMANDS:
+            for kind, outcome in outcomes(folder, command, bad):
+                sentence = repr(outcome.error) if outcome.error else outcome.err.strip() or outcome.out.strip()
+                lines = sentence.replace(temporary, "").splitlines() or [""]
+                more = f" (+{len(lines) - 1} lines)" if len(lines) > 1 else ""
+                print(f"{command:<26} {kind:<20} {outcome.code}  {lines[-1]}{more}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Bad input never gives a traceback or half an output, but one sentence and exit code 2 (see `bad_inputs.py`)."""
+
+from pathlib import Path
+
+import bad_inputs
+import pytest
+
+from cluster.cli.main import all_commands
+
+# Files of vectors and of text that these commands read, or damage that they report.
+ACCEPTED = {
+    *(("neighbors", "vectors"), ("export", "vectors"), ("evaluate", "vectors"), ("infer --contexts", "vectors")),
+    *(("status", "truncated manifest"), ("status", "binary manifest")),
+}
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Path]]:
+    folder = tmp_path_factory.mktemp("inputs")
+    return folder, bad_inputs.write_inputs(folder)
+
+
+@pytest.mark.parametrize("command", bad_inputs.COMMANDS)
+def test_bad_path_gives_one_sentence(command, inputs):
+    folder, bad = inputs
+    before = set(folder.iterdir())
+    for kind, outcome in bad_inputs.outcomes(folder, command, bad):
+        assert outcome.error is None, (command, kind, outcome.error)
+        if (command, kind) in ACCEPTED:
+            assert (outcome.code, outcome.err) == (0, ""), (command, kind, outcome)
+        elif command == "verify" and "manifest" in kind:
+            assert (outcome.code, outcome.err) == (2, ""), (command, kind, outcome)
+            assert "1 damaged file" in outcome.out
+        else:
+            assert (outcome.code, outcome.out) == (2, ""), (command, kind, outcome)
+            assert outcome.err.startswith("bitcipher: "), (command, kind, outcome)
+            assert outcome.err.count("\n") == 1, (command, kind, outcome)
+            # Work that was done before the mistake was found is kept, but there is none without a file.
+            assert kind != "missing" or set(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", all_commands())
+def test_unknown_option_is_named(command):
+    outcome = bad_inputs.run([command, "--nosuch"])
+    assert (outcome.code, outcome.out, outcome.error) == (2, "", None)
+    assert "--nosuch" in outcome.err or "Missing" in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_all_commands_with_paths_are_tried():
+    tried = {line.split()[0] for line in bad_inputs.COMMANDS.values()}
+    assert set(all_commands()) - tried == {"submit", "doctor", "demo"}

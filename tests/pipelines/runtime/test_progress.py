@@ -1,0 +1,51 @@
+"""Progress without a terminal: lines that are rare, and none with `--quiet`."""
+
+import json
+
+import pytest
+
+from pipelines.runtime import progress
+from pipelines.runtime.progress import StageProgress
+from pipelines.runtime.verbosity import Verbosity, using_verbosity
+
+
+def count(steps=4):
+    with StageProgress() as bars:
+        bar = bars.begin("count", steps)
+        for step in range(1, steps + 1):
+            bars.advance(bar, 1, f"{step} shards")
+        bars.end(bar)
+
+
+def test_short_commands_write_no_lines(capsys):
+    count()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_long_commands_write_lines(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0)
+    count()
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [line.partition(" %")[0] for line in err.splitlines()] == [f"count: {share}" for share in (25, 50, 75, 100)]
+    assert err.splitlines()[-1].endswith(", 4 shards")
+
+
+def test_quiet_commands_write_nothing(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0)
+    with using_verbosity(Verbosity.QUIET):
+        count()
+        StageProgress().say("a sentence")
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("verbosity", Verbosity)
+def test_json_log_has_events_instead_of_lines(capsys, monkeypatch, verbosity):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0)
+    monkeypatch.setenv("BITCIPHER_LOG", "json")
+    with using_verbosity(verbosity):
+        count(2)
+    events = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(event["event"], event["percent"]) for event in events] == (
+        [] if verbosity is Verbosity.QUIET else [("progress", 50), ("progress", 100)]
+    )
