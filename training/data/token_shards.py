@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from itertools import chain
 from typing import IO, Annotated, Literal
 
 import numpy as np
@@ -21,6 +22,8 @@ METADATA = "text.json"
 TOKENIZER = "tokenizer.json"
 SPLITS = ("train", "validation")
 END_DTYPE = np.dtype("<i8")
+# Minimum number of characters of a part of a source, which has a shard of its own.
+PART_CHARACTERS = 1 << 26
 # Minimum number of characters of a batch of documents. All encodings of a batch are in memory, and an encoding takes
 # hundreds of bytes per token.
 BATCH_CHARACTERS = 1 << 20
@@ -97,6 +100,35 @@ def tokens_file(split: str, name: str) -> str:
 def ends_file(split: str, name: str) -> str:
     """Return the name of the file of a shard's document ends."""
     return f"{split}-{name}.ends"
+
+
+def part_name(source: str, part: int) -> str:
+    """Return the name of the shard of a part of a source. The names of the parts of a source sort in reading order."""
+    return f"{source}-{part:06d}"
+
+
+def source_of_shard(shard: str) -> str:
+    """Return the name of the source of a shard, from a name that `part_name` returned."""
+    return shard.partition("-")[0]
+
+
+def split_parts(documents: Iterable[str]) -> Iterator[Iterator[str]]:
+    """Yield an iterator over the documents of each part: the next ones with at least `PART_CHARACTERS` characters.
+
+    Exhaust each iterator before taking the next one.
+    """
+    documents = iter(documents)
+    for first in documents:
+        yield _take_part(chain([first], documents))
+
+
+def _take_part(documents: Iterator[str]) -> Iterator[str]:
+    n_characters = 0
+    for document in documents:
+        yield document
+        n_characters += len(document)
+        if n_characters >= PART_CHARACTERS:
+            return
 
 
 class _SplitWriter:

@@ -12,13 +12,15 @@ from tiny_runs import tiny_documents
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
+from pipelines.ingest.sources import Source, list_sources
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from training.data import TokenDataset, is_validation, sample_documents, train_tokenizer
+from training.data import TokenDataset, is_validation, sample_documents, token_shards, train_tokenizer
 from training.data.tokenizer_files import tokenizer_json
 from training.embeddings import token_embeddings
-from training.prepare import name_sources, prepare_text, prepare_vectors
+from training.prepare import name_sources, prepare_text, prepare_vectors, text
 from training.prepare.cached_dir import cached_dir
+from training.prepare.text import plan_inputs
 from training.recipe import Recipe
 
 ARABIC = [f"قال الرجل للملك {number} مرة إنّ البيت بعيد والطريق طويل" for number in range(200)]
@@ -84,6 +86,56 @@ def test_text_is_prepared_once(corpus, tmp_path):
     assert (first / "kept").exists()
     assert [path.name for path in (tmp_path / "prepared").iterdir()] == [first.name]
     assert TokenDataset.open(str(first)).train.n_documents > 80
+
+
+class Many(Backwards):
+    """Runtime that claims to have many workers, among which a large source is divided."""
+
+    workers = 3
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
+def test_large_source_is_divided_among_workers(tmp_path, monkeypatch, ending):
+    documents = [f"{text} {number}" for number, text in enumerate(tiny_documents())]
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    content = "".join(json.dumps({"text": text}) + "\n" for text in documents).encode()
+    (corpus / f"a{ending}").write_bytes(gzip.compress(content) if ending.endswith(".gz") else content)
+    (corpus / "small.txt").write_text("A small file.")
+    recipe = recipe_of(corpus)
+    whole = TokenDataset.open(str(text_of(recipe, tmp_path / "whole")))
+    monkeypatch.setattr(token_shards, "PART_CHARACTERS", 300)
+    parts = text_of(recipe, tmp_path / "parts")
+    monkeypatch.setattr(text, "SHARED_BYTES", 300)
+    (source, _) = list_sources([str(corpus)])
+    inputs = plan_inputs({0: (source, 0.2)}, 3)
+    assert [(item.reader, item.readers) for item in inputs] == [(0, 3), (1, 3), (2, 3)]
+    divided = text_of(recipe, tmp_path / "divided", Many())
+    assert content_of(divided) == content_of(parts)
+    # Parts have the same tokens in the same order.
+    divided = TokenDataset.open(str(divided))
+    for stream, expected in ((divided.train, whole.train), (divided.validation, whole.validation)):
+        assert len(stream.shard_names) > 5
+        assert stream.ends.tolist() == expected.ends.tolist()
+        assert (stream.read(np.array([0]), len(stream)) == expected.read(np.array([0]), len(stream))).all()
+
+
+def test_sources_are_read_by_as_many_workers_as_needed():
+    def readers(sizes, workers, uri="/corpus/{}.jsonl", format="jsonl"):
+        sources = {
+            number: (Source(uri=uri.format(number), size=size << 20, format=format), 0.1)
+            for number, size in enumerate(sizes)
+        }
+        inputs = plan_inputs(sources, workers)
+        return [sum(item.source == source for item in inputs) for source, _ in sources.values()]
+
+    assert readers([10_000], 8) == [8]
+    assert readers([10_000], 0) == [1]
+    assert readers([100], 8) == [1]
+    assert readers([100] * 100, 8) == [1] * 100
+    assert readers([10_000, 10, 10], 4) == [4, 1, 1]
+    assert readers([10_000], 8, "https://example.org/{}.jsonl") == [1]
+    assert readers([10_000], 8, "hf://name?split={}", "hf") == [1]
 
 
 def test_renamed_sources_give_same_text(corpus, tmp_path):
