@@ -1,6 +1,6 @@
 """Text for language models: tokenizers, token shards, and the order of the sequences."""
 
-from training.data.held_out import drop_held_out, read_held_out, write_held_out
+from training.data.held_out import HELD_OUT, read_held_out, write_held_out
 from training.data.sequence_order import SequenceOrder
 from training.data.special_tokens import SpecialTokens, special_tokens
 from training.data.token_shards import (
@@ -20,6 +20,7 @@ from training.data.tokenizer_options import TokenizerOptions
 from training.data.train_tokenizer import sample_documents, train_tokenizer
 
 __all__ = [
+    "HELD_OUT",
     "DatasetMetadata",
     "SequenceOrder",
     "Sequences",
@@ -29,7 +30,6 @@ __all__ = [
     "TokenDataset",
     "TokenStream",
     "TokenizerOptions",
-    "drop_held_out",
     "finish_dataset",
     "is_validation",
     "load_tokenizer",

@@ -13,7 +13,8 @@ from tokenizers import Encoding, Tokenizer
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
-from training.data.held_out import HELD_OUT, document_digest, drop_held_out
+from pipelines.ingest.held_out import drop_held_out, is_drawn
+from training.data.held_out import HELD_OUT
 from training.data.special_tokens import special_tokens
 from training.data.tokenizer_files import plain_text_tokenizer, tokenizer_json, vocab_size
 
@@ -213,7 +214,7 @@ def write_shard(
 
 def is_validation(document: str, fraction: float) -> bool:
     """Return whether a document is in the validation split, which a hash of its text decides."""
-    return document_digest(document) < fraction * 2**64
+    return is_drawn(document, fraction)
 
 
 def _batches(documents: Iterable[str]) -> Iterator[list[str]]:

@@ -12,6 +12,7 @@ from bitcipher import storage
 from bitcipher.http_files import is_url
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.documents import read_documents
+from pipelines.ingest.held_out import drop_held_out
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import Source, compression_of, list_sources
 from pipelines.runtime.progress import StageProgress
@@ -20,7 +21,6 @@ from training.data import (
     DatasetMetadata,
     ShardInfo,
     TokenDataset,
-    drop_held_out,
     finish_dataset,
     load_tokenizer,
     part_name,
@@ -110,8 +110,7 @@ def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress
     validation = []
     if options.validation_sources:
         validation = hash_sources(list_sources(options.validation_sources, options.format), [], runtime)
-    # Without the format, which is part of the contents: a file with its ending equals one whose format is given.
-    reading = ReadOptions(**{name: getattr(options, name) for name in ReadOptions.model_fields if name != "format"})
+    reading = reading_options(options)
     train = training_sources(sources, validation)
     path = options.tokenizer.path
     inputs = {
@@ -189,6 +188,14 @@ def name_sources(options: TextOptions) -> dict[str, str]:
     folders = zip(*(names[:-1] for names in parts), strict=False)
     n_common = sum(1 for _ in takewhile(lambda names: len(set(names)) == 1, folders))
     return {_source_name(number): "/".join(names[n_common:]) for number, names in enumerate(parts)}
+
+
+def reading_options(options: TextOptions) -> ReadOptions:
+    """Return the options of the readers, without the format, which is a property of each source.
+
+    A file whose ending says its format equals one whose format is given.
+    """
+    return ReadOptions(**{name: getattr(options, name) for name in ReadOptions.model_fields if name != "format"})
 
 
 def effective_validation_fraction(options: TextOptions) -> float:
