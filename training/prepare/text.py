@@ -15,6 +15,7 @@ from pipelines.ingest.documents import read_documents
 from pipelines.ingest.held_out import drop_held_out
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import Source, compression_of, list_sources
+from pipelines.ingest.wrapped_lines import find_wrapped
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from training.data import (
@@ -123,6 +124,11 @@ def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress
     }
 
     def make(folder: str) -> None:
+        if wrapped := find_wrapped([*train.values(), *validation], options):
+            progress.say(
+                f"{wrapped.uri} looks like text with wrapped lines, and each line is a document. Set `text.document` "
+                "to file, or give one document per line."
+            )
         write_held_out(folder, _read_all(validation, reading))
         if path is not None:
             tokenizer = load_tokenizer(path)

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -277,6 +278,19 @@ def test_tokenizer_of_a_sample(tmp_path, capsys):
     expected = train_tokenizer(sample, "bpe", 280)
     assert (text / "tokenizer.json").read_bytes() == tokenizer_json(expected)
     assert f"The tokenizer was trained on {len(sample)} documents" in capsys.readouterr().err
+
+
+def test_wrapped_lines_are_reported(tmp_path, capsys):
+    lines = textwrap.wrap(" ".join(tiny_documents()), 70)
+    paragraphs = ["\n".join(lines[at : at + 9]) for at in range(0, len(lines), 9)]
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "book.txt").write_text("\n\n".join(paragraphs))
+    text_of(recipe_of(corpus), tmp_path / "prepared")
+    assert f"{corpus}/book.txt looks like text with wrapped lines" in capsys.readouterr().err
+    (corpus / "another.txt").write_text("Another text.")
+    text_of(recipe_of(corpus, document="file", validation_sources=[str(corpus / "another.txt")]), tmp_path / "files")
+    assert "wrapped" not in capsys.readouterr().err
 
 
 def test_concurrent_preparation(tmp_path):
