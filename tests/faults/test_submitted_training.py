@@ -94,6 +94,7 @@ def test_killed_training_resumes_to_the_bit(s3: str, submit: Submit, cluster: tu
     assert not [name for name in storage.list_files(f"{s3}/run") if name.startswith("ray-")]
 
 
+@pytest.mark.slow
 def test_killed_finetuning_resumes_to_the_bit(s3: str, submit: Submit, tmp_path: Path):
     (tmp_path / "setup").mkdir()
     upload(tiny_tasks.write_model(tmp_path / "model"), f"{s3}/model")
@@ -115,6 +116,7 @@ def test_killed_finetuning_resumes_to_the_bit(s3: str, submit: Submit, tmp_path:
     assert digest_file(f"{s3}/task/predictions.json") == digest_file(str(tmp_path / "disk" / "predictions.json"))
 
 
+@pytest.mark.slow
 def test_killed_study_resumes_with_the_same_findings(s3: str, submit: Submit, tmp_path: Path):
     setup = tiny_study.write(tmp_path / "setup")
     for name in ("corpus", "glue"):
