@@ -53,7 +53,7 @@ def make_training_run(
         text: token shards to train on.
         vectors: folder of the vectors of a cipher init, or None.
         folder: folder of the run; with vectors, `embedding_init.json` is written to it.
-        source_names: name of the source of each token shard, for validation metrics of each source.
+        source_names: name of each source by its name in token shards, for validation metrics of each source.
     """
     tokens = special_tokens(text.tokenizer)
     n_tokens = vocab_size(text.tokenizer)

@@ -24,4 +24,4 @@ class PretrainingConfig(Record):
     folder: str
     """Folder of the run."""
     sources: dict[str, str] = Field(default_factory=dict)
-    """Name of the source of each token shard, for validation metrics of each source."""
+    """Name of each source by its name in token shards, for validation metrics of each source."""

@@ -14,6 +14,7 @@ from pipelines.build.make_version import make_version
 from pipelines.build.version_plan import plan_version
 from pipelines.embed.spectral_vectors import earlier_vectors
 from pipelines.ingest.content_hash import hash_sources
+from pipelines.ingest.held_out import HeldOut
 from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
 from pipelines.ingest.sources import Source, list_sources
 from pipelines.merge.vocabulary import read_word_list
@@ -37,6 +38,7 @@ def build(
     runtime: Runtime,
     progress: StageProgress,
     vectors: Literal["now", "later"] = "now",
+    held_out: HeldOut | None = None,
 ) -> None:
     """Make a build, or resume the unfinished one in the same folder.
 
@@ -49,6 +51,7 @@ def build(
         runtime: runtime of the stages. All runtimes give the same bytes.
         progress: progress bars.
         vectors: whether the version gets vectors now, or a later update makes them.
+        held_out: documents that are not counted. Such a build cannot be updated, because an update would count them.
 
     Raises:
         BitcipherError: if sources, options or target are not valid. In this case, no version is published.
@@ -66,7 +69,7 @@ def build(
     with leasing_folder(
         target, layout.JOB_FOLDERS, lambda: bool(versions(target) or count_recorded_shards(target))
     ) as lease:
-        job = start_job(stored, options, None, lease, runtime, progress)
+        job = start_job(stored, options, None, lease, runtime, progress, held_out)
         sources = hash_for_job(listed, [], job.ledger, runtime)
         changes = compare_sources(sources, [], patterns)
         plan = plan_version(sources, changes, False, None, options.shard_mib << 20)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from bitcipher import storage
 from bitcipher.versions import VERSIONS
 from pipelines.build.publish import collect_garbage
+from pipelines.ingest.held_out import HeldOut
 from pipelines.options import BuildOptions
 from pipelines.runtime.costs import Costs
 from pipelines.runtime.memory_budget import MemoryBudget
@@ -45,6 +46,8 @@ class Job:
     runtime: Runtime
     progress: StageProgress
     costs: Costs
+    held_out: HeldOut | None = None
+    """Documents that are not counted."""
     folder: str = field(init=False)
     """Folder of the new version, relative to the build; unique to this attempt."""
 
@@ -88,6 +91,7 @@ def start_job(
     lease: Lease,
     runtime: Runtime,
     progress: StageProgress,
+    held_out: HeldOut | None = None,
 ) -> Job:
     """Start a job, or resume the unfinished job of the build.
 
@@ -98,11 +102,12 @@ def start_job(
         lease: lease on the build.
         runtime: runtime of the stages.
         progress: progress bars.
+        held_out: documents that are not counted.
 
     Raises:
         BitcipherError: if the version or the unfinished job was made with other options.
     """
-    current = fingerprint(options)
+    current = fingerprint(options, held_out)
     build = versions.build
     if previous:
         check_same(previous.manifest.fingerprint, current, build, "make a new build from all sources")
@@ -117,7 +122,7 @@ def start_job(
     entry = record_job(build, job)
     advice = "use the same options to resume it, or drop it with `bitcipher prune --unfinished`"
     check_same(entry.fingerprint, current, f"The unfinished job in {build}", advice)
-    return Job(build, options, versions, previous, entry, lease, runtime, progress, Costs())
+    return Job(build, options, versions, previous, entry, lease, runtime, progress, Costs(), held_out)
 
 
 def _clear_published(build: str, version: int) -> None:

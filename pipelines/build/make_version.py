@@ -127,7 +127,7 @@ def run_count_tasks(job: Job, tasks: list[CountTask]) -> CountResult:
     job.progress.advance(bar, total - sum(map(_text_bytes, open_tasks)), "")
     # The path must be absolute, because workers have other working directories.
     options = job.options.derive({"tokenizer": tokenizer_path(job.options.tokenizer)})
-    arguments = {"build": job.build, "ledger": job.ledger.uri, "options": options}
+    arguments = {"build": job.build, "ledger": job.ledger.uri, "options": options, "held_out": job.held_out}
     start, tokens, documents = time.perf_counter(), 0, 0
     shards: dict[str, list[Segment]] = {task.id: [] for task in open_tasks}
     for result in job.runtime.stream(StageSpec("count", CountStage, arguments, in_threads=True), open_tasks):

@@ -26,6 +26,7 @@ from bitcipher.counts import (
 from pipelines.count.count_batches import CountBatch, iter_batches
 from pipelines.count.count_tasks import CountTask
 from pipelines.ingest.document_chunks import DocumentChunk
+from pipelines.ingest.held_out import HeldOut, KeptDocuments
 from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.readers import read_chunks
 from pipelines.ingest.record_counts import RecordCounts
@@ -66,9 +67,17 @@ class CountStage:
         ledger: URI of the ledger that records shards and tasks.
         options: options of the build.
         shard_bytes: bytes of UTF-8 text per shard, by default those of the options.
+        held_out: documents that are not counted.
     """
 
-    def __init__(self, build: str, ledger: str, options: BuildOptions, shard_bytes: int | None = None):
+    def __init__(
+        self,
+        build: str,
+        ledger: str,
+        options: BuildOptions,
+        shard_bytes: int | None = None,
+        held_out: HeldOut | None = None,
+    ):
         self._build = build
         self._ledger = Ledger(ledger)
         self._options = options
@@ -76,6 +85,7 @@ class CountStage:
         self._tokenizer = share_tokenizer(options.tokenizer, options.lowercase, self._budget.chunks)
         self._context_window = options.context_window
         self._shard_bytes = shard_bytes or options.shard_mib << 20
+        self._read_chunks = read_chunks if held_out is None else KeptDocuments(held_out).read_chunks
 
     def __call__(self, task: CountTask) -> Iterator[CountedShard]:
         """Yield the shards of a task. Shards in the ledger are not counted again."""
@@ -98,7 +108,7 @@ class CountStage:
         """Yield the chunks of the sources of a task, and add the counts of their other records to `records`."""
         for source in task.sources:
             quarantine = Quarantine(source.uri, self._options.max_bad_share)
-            for chunk in read_chunks(source, self._options, quarantine):
+            for chunk in self._read_chunks(source, self._options, quarantine):
                 end_if_stopped()
                 yield chunk
             # Of the tasks that read a large source, only the last one counts its records.

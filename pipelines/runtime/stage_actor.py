@@ -1,5 +1,6 @@
 """Worker side of the actor pool: runs stages, and exports their metrics."""
 
+import os
 from typing import Any
 
 from bitcipher.errors import BitcipherError
@@ -11,6 +12,8 @@ class StageActor:
     """Worker process of an actor pool. It keeps the instance of the current stage, with its caches."""
 
     def __init__(self) -> None:
+        # An actor has one CPU. Ray sets the same for OMP_NUM_THREADS; the package tokenizers reads this variable.
+        os.environ.setdefault("RAYON_NUM_THREADS", "1")
         self._key = ""
         self._stage: MeasuredStage[Any, Any] | None = None
 

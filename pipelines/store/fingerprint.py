@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.content_hash import sha256
+from pipelines.ingest.held_out import HeldOut
 from pipelines.options import BuildOptions
 
 # Increase this number when a change of readers, document chunks, tokenizers or counting changes the counts of a text. A
@@ -20,7 +21,7 @@ COUNTING_FIELDS = (
 Fingerprint = dict[str, str | int | float | bool | None]
 
 
-def fingerprint(options: BuildOptions) -> Fingerprint:
+def fingerprint(options: BuildOptions, held_out: HeldOut | None = None) -> Fingerprint:
     """Return all values that determine the counts of a text: options, hashes of files, and library versions."""
     option_values = options.to_dict()
     values: Fingerprint = {name: option_values[name] for name in COUNTING_FIELDS}
@@ -30,7 +31,7 @@ def fingerprint(options: BuildOptions) -> Fingerprint:
     elif options.tokenizer.endswith(".json"):
         values["tokenizers"] = version("tokenizers")
         values["tokenizer"] = f"sha256:{sha256(options.tokenizer)}"
-    return values
+    return values if held_out is None else values | held_out.fingerprint()
 
 
 def check_same(recorded: Fingerprint, current: Fingerprint, owner: str, advice: str) -> None:

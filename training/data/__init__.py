@@ -1,6 +1,6 @@
 """Text for language models: tokenizers, token shards, and the order of the sequences."""
 
-from training.data.held_out import drop_held_out, read_held_out, write_held_out
+from training.data.held_out import HELD_OUT, read_held_out, write_held_out
 from training.data.sequence_order import SequenceOrder
 from training.data.special_tokens import SpecialTokens, special_tokens
 from training.data.token_shards import (
@@ -9,6 +9,9 @@ from training.data.token_shards import (
     SplitInfo,
     finish_dataset,
     is_validation,
+    part_name,
+    source_of_shard,
+    split_parts,
     write_shard,
 )
 from training.data.token_streams import Sequences, TokenDataset, TokenStream
@@ -17,6 +20,7 @@ from training.data.tokenizer_options import TokenizerOptions
 from training.data.train_tokenizer import sample_documents, train_tokenizer
 
 __all__ = [
+    "HELD_OUT",
     "DatasetMetadata",
     "SequenceOrder",
     "Sequences",
@@ -26,15 +30,17 @@ __all__ = [
     "TokenDataset",
     "TokenStream",
     "TokenizerOptions",
-    "drop_held_out",
     "finish_dataset",
     "is_validation",
     "load_tokenizer",
+    "part_name",
     "plain_text_tokenizer",
     "read_held_out",
     "sample_documents",
     "save_tokenizer",
+    "source_of_shard",
     "special_tokens",
+    "split_parts",
     "train_tokenizer",
     "vocab_size",
     "write_held_out",

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from itertools import chain
 from typing import IO, Annotated, Literal
 
 import numpy as np
@@ -12,7 +13,8 @@ from tokenizers import Encoding, Tokenizer
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
-from training.data.held_out import HELD_OUT, document_digest, drop_held_out
+from pipelines.ingest.held_out import drop_held_out, is_drawn
+from training.data.held_out import HELD_OUT
 from training.data.special_tokens import special_tokens
 from training.data.tokenizer_files import plain_text_tokenizer, tokenizer_json, vocab_size
 
@@ -21,6 +23,8 @@ METADATA = "text.json"
 TOKENIZER = "tokenizer.json"
 SPLITS = ("train", "validation")
 END_DTYPE = np.dtype("<i8")
+# Minimum number of characters of a part of a source, which has a shard of its own.
+PART_CHARACTERS = 1 << 26
 # Minimum number of characters of a batch of documents. All encodings of a batch are in memory, and an encoding takes
 # hundreds of bytes per token.
 BATCH_CHARACTERS = 1 << 20
@@ -97,6 +101,35 @@ def tokens_file(split: str, name: str) -> str:
 def ends_file(split: str, name: str) -> str:
     """Return the name of the file of a shard's document ends."""
     return f"{split}-{name}.ends"
+
+
+def part_name(source: str, part: int) -> str:
+    """Return the name of the shard of a part of a source. The names of the parts of a source sort in reading order."""
+    return f"{source}-{part:06d}"
+
+
+def source_of_shard(shard: str) -> str:
+    """Return the name of the source of a shard, from a name that `part_name` returned."""
+    return shard.partition("-")[0]
+
+
+def split_parts(documents: Iterable[str]) -> Iterator[Iterator[str]]:
+    """Yield an iterator over the documents of each part: the next ones with at least `PART_CHARACTERS` characters.
+
+    Exhaust each iterator before taking the next one.
+    """
+    documents = iter(documents)
+    for first in documents:
+        yield _take_part(chain([first], documents))
+
+
+def _take_part(documents: Iterator[str]) -> Iterator[str]:
+    n_characters = 0
+    for document in documents:
+        yield document
+        n_characters += len(document)
+        if n_characters >= PART_CHARACTERS:
+            return
 
 
 class _SplitWriter:
@@ -181,7 +214,7 @@ def write_shard(
 
 def is_validation(document: str, fraction: float) -> bool:
     """Return whether a document is in the validation split, which a hash of its text decides."""
-    return document_digest(document) < fraction * 2**64
+    return is_drawn(document, fraction)
 
 
 def _batches(documents: Iterable[str]) -> Iterator[list[str]]:

@@ -1,5 +1,6 @@
 """Training and validation examples of a run."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -8,7 +9,7 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.counter_rng import derive_key
-from training.data import SequenceOrder, Sequences, SpecialTokens, TokenDataset
+from training.data import SequenceOrder, Sequences, SpecialTokens, TokenDataset, source_of_shard
 from training.objectives import BatchContext, Objective
 
 Batch = dict[str, np.ndarray]
@@ -59,7 +60,7 @@ class TextExamples:
     word_starts: np.ndarray | None
     """[vocab_size] bool: whether the token begins a word; required for whole-word masking."""
     source_names: Mapping[str, str] = field(default_factory=dict)
-    """Name of the source of each token shard."""
+    """Name of each source by its name in token shards."""
 
     def __post_init__(self) -> None:
         """Check that both splits have at least one sequence."""
@@ -93,14 +94,23 @@ class TextExamples:
     @property
     def validation_sources(self) -> Sequence[str]:
         """Names of the sources of the validation split, if there are from 2 to `MAX_SOURCES`."""
-        names = [self.source_names[name] for name in self.text.validation.shard_names if name in self.source_names]
-        return names if 1 < len(names) == len(self.text.validation.shard_names) <= MAX_SOURCES else ()
+        sources = self._validation_shard_sources
+        names = [self.source_names[source] for source in sources if source in self.source_names]
+        return names if 1 < len(names) == len(sources) <= MAX_SOURCES else ()
 
     def validation_source_numbers(self, ids: np.ndarray) -> np.ndarray:
         """Return the position [B] in `validation_sources` of the source in which each validation example begins."""
         if not self.validation_sources:
             return np.zeros(len(ids), np.int64)
-        return self.text.validation.shard_numbers(ids * self._validation.length)
+        shards = self.text.validation.shard_numbers(ids * self._validation.length)
+        # Sources have one or more shards, in order.
+        ends = np.cumsum(list(self._validation_shard_sources.values()))
+        return np.searchsorted(ends, shards, side="right")
+
+    @property
+    def _validation_shard_sources(self) -> dict[str, int]:
+        """Number of shards of each source of the validation split, in order."""
+        return Counter(map(source_of_shard, self.text.validation.shard_names))
 
     def training_batch(self, positions: np.ndarray) -> Batch:
         """Return the training examples at positions [B] of the run."""

@@ -1,6 +1,7 @@
 """Preparation of text: sources to a tokenizer and token shards."""
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
 
@@ -8,22 +9,26 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from bitcipher import storage
+from bitcipher.http_files import is_url
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.documents import read_documents
+from pipelines.ingest.held_out import drop_held_out
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import Source, compression_of, list_sources
+from pipelines.ingest.wrapped_lines import find_wrapped
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from training.data import (
     DatasetMetadata,
     ShardInfo,
     TokenDataset,
-    drop_held_out,
     finish_dataset,
     load_tokenizer,
+    part_name,
     read_held_out,
     sample_documents,
     save_tokenizer,
+    split_parts,
     train_tokenizer,
     write_held_out,
     write_shard,
@@ -33,31 +38,42 @@ from training.prepare.held_out import describe_left_out, training_sources
 from training.recipe import TextOptions
 
 # Increment when the same text results in different shards.
-TEXT_VERSION = 2
+TEXT_VERSION = 3
+
+# Minimum stored bytes of a source that several workers read. Each of them reads the whole source, and encodes its own
+# parts. Reading takes a small share of the time of encoding.
+SHARED_BYTES = 1 << 26
+# Minimum number of inputs per worker, so that workers end at about the same time.
+INPUTS_PER_WORKER = 2
 
 METADATA, TOKENIZER = "text.json", "tokenizer.json"
 
 
 @dataclass(frozen=True)
 class TokenShardInput:
-    """Source to encode, name of its token shard, and fraction of its documents in the validation split."""
+    """Parts of a source that one worker encodes: every `readers`-th part, from the part `reader` on."""
 
     name: str
+    """Name of the source in the names of its token shards."""
     source: Source
     validation_fraction: float
+    """Fraction of the documents in the validation split."""
+    reader: int
+    readers: int
+    """Number of workers that read the source."""
 
 
 @dataclass(frozen=True)
-class TokenShard:
-    """Contents of a token shard after its source was encoded."""
+class EncodedParts:
+    """Token shards of the parts of an input."""
 
-    info: ShardInfo
-    source_bytes: int
-    """Size of the source file in bytes, for progress."""
+    shards: tuple[ShardInfo, ...]
+    source_bytes: float
+    """Share of the input in the size of the source file, for progress."""
 
 
 class TokenShardStage:
-    """Stage that encodes each source into a token shard."""
+    """Stage that encodes each part of a source into a token shard."""
 
     def __init__(self, folder: str, tokenizer: str, options: ReadOptions):
         self._folder = folder
@@ -65,13 +81,18 @@ class TokenShardStage:
         self._tokenizer = load_tokenizer(tokenizer)
         self._options = options
 
-    def __call__(self, item: TokenShardInput) -> Iterator[TokenShard]:
-        """Write the shard of a source, and yield its description."""
-        documents = read_documents(item.source, self._options)
+    def __call__(self, item: TokenShardInput) -> Iterator[EncodedParts]:
+        """Write the shards of an input, and yield their descriptions."""
         # Documents of validation sources are those that are held out.
         held_out = None if item.validation_fraction == 1 else self._held_out
-        info = write_shard(self._folder, item.name, documents, self._tokenizer, item.validation_fraction, held_out)
-        yield TokenShard(info, item.source.size)
+        fraction, shards = item.validation_fraction, []
+        for number, documents in enumerate(split_parts(read_documents(item.source, self._options))):
+            if number % item.readers == item.reader:
+                name = part_name(item.name, number)
+                shards.append(write_shard(self._folder, name, documents, self._tokenizer, fraction, held_out))
+            else:
+                deque(documents, maxlen=0)
+        yield EncodedParts(tuple(shards), item.source.size / item.readers)
 
 
 def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress: StageProgress) -> str:
@@ -90,8 +111,7 @@ def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress
     validation = []
     if options.validation_sources:
         validation = hash_sources(list_sources(options.validation_sources, options.format), [], runtime)
-    # Without the format, which is part of the contents: a file with its ending equals one whose format is given.
-    reading = ReadOptions(**{name: getattr(options, name) for name in ReadOptions.model_fields if name != "format"})
+    reading = reading_options(options)
     train = training_sources(sources, validation)
     path = options.tokenizer.path
     inputs = {
@@ -104,6 +124,11 @@ def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress
     }
 
     def make(folder: str) -> None:
+        if wrapped := find_wrapped([*train.values(), *validation], options):
+            progress.say(
+                f"{wrapped.uri} looks like text with wrapped lines, and each line is a document. Set `text.document` "
+                "to file, or give one document per line."
+            )
         write_held_out(folder, _read_all(validation, reading))
         if path is not None:
             tokenizer = load_tokenizer(path)
@@ -114,17 +139,15 @@ def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress
         bar = progress.begin("pack", sum(source.size for source in [*train.values(), *validation]))
         arguments = {"folder": folder, "tokenizer": tokenizer_path, "options": reading}
         fraction = effective_validation_fraction(options)
-        inputs = [
-            *(TokenShardInput(_shard_name(number), source, fraction) for number, source in train.items()),
-            *(
-                TokenShardInput(_shard_name(number), source, 1.0)
-                for number, source in enumerate(validation, len(sources))
-            ),
-        ]
-        shards = []
+        held_out = {number: (source, 1.0) for number, source in enumerate(validation, len(sources))}
+        inputs = plan_inputs(
+            {number: (source, fraction) for number, source in train.items()} | held_out, runtime.workers
+        )
+        shards: list[ShardInfo] = []
         for result in runtime.stream(StageSpec("pack", TokenShardStage, arguments), inputs):
-            shards.append(result.value.info)
-            progress.advance(bar, result.value.source_bytes, f"{len(shards):,} of {len(inputs):,} sources")
+            shards += result.value.shards
+            n_tokens = sum(shard.train.tokens + shard.validation.tokens for shard in shards)
+            progress.advance(bar, result.value.source_bytes, f"{n_tokens / 1e6:,.1f} M tokens")
         finish_dataset(folder, shards, tokenizer, len(sources) - len(train))
 
     folder = cached_dir(prepared, "text", inputs, make, lambda uri: storage.exists(storage.join(uri, METADATA)))
@@ -137,8 +160,29 @@ def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress
     return folder
 
 
+def plan_inputs(sources: Mapping[int, tuple[Source, float]], workers: int) -> list[TokenShardInput]:
+    """Return the inputs that workers encode. The token shards do not depend on the number of workers.
+
+    A large source becomes several inputs, unless it is on a web server, from which each worker would download it.
+
+    Args:
+        sources: sources by their number, each with the fraction of its documents in the validation split.
+        workers: number of workers; 0 if this process encodes all parts, with one thread per core.
+    """
+    total = sum(source.size for source, _ in sources.values())
+    share = max(SHARED_BYTES, total // max(1, workers * INPUTS_PER_WORKER))
+    inputs = []
+    for number, (source, fraction) in sources.items():
+        is_downloaded = source.format == "hf" or is_url(source.uri)
+        readers = 1 if is_downloaded else max(1, min(workers, source.size // share))
+        inputs += [
+            TokenShardInput(_source_name(number), source, fraction, reader, readers) for reader in range(readers)
+        ]
+    return inputs
+
+
 def name_sources(options: TextOptions) -> dict[str, str]:
-    """Return the name of the source of each token shard of `prepare_text`: its URI without the folder of all sources.
+    """Return the name of each source by its name in token shards: its URI without the folder of all sources.
 
     Raises:
         BitcipherError: if a source does not exist.
@@ -149,7 +193,15 @@ def name_sources(options: TextOptions) -> dict[str, str]:
     parts = [source.uri.split("/") for source in sources]
     folders = zip(*(names[:-1] for names in parts), strict=False)
     n_common = sum(1 for _ in takewhile(lambda names: len(set(names)) == 1, folders))
-    return {_shard_name(number): "/".join(names[n_common:]) for number, names in enumerate(parts)}
+    return {_source_name(number): "/".join(names[n_common:]) for number, names in enumerate(parts)}
+
+
+def reading_options(options: TextOptions) -> ReadOptions:
+    """Return the options of the readers, without the format, which is a property of each source.
+
+    A file whose ending says its format equals one whose format is given.
+    """
+    return ReadOptions(**{name: getattr(options, name) for name in ReadOptions.model_fields if name != "format"})
 
 
 def effective_validation_fraction(options: TextOptions) -> float:
@@ -192,7 +244,7 @@ def _read_all(sources: Sequence[Source], reading: ReadOptions) -> Iterator[str]:
     return chain.from_iterable(read_documents(source, reading) for source in sources)
 
 
-def _shard_name(number: int) -> str:
+def _source_name(number: int) -> str:
     return f"{number:05d}"
 
 

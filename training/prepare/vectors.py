@@ -1,39 +1,39 @@
 """Preparation of vectors: counts and cipher vectors of the tokens of a run's text."""
 
-import gzip
 from typing import Any
 
-import numpy as np
-import orjson
-
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.versions import versions
+from bitcipher.versions import VECTORS, versions
 from pipelines.build.build import build
+from pipelines.embed.embed_counts import embed_build
 from pipelines.ingest.content_hash import sha256
-from pipelines.ingest.documents import read_documents
-from pipelines.ingest.read_options import MAX_RECORD_MIB, ReadOptions
-from pipelines.ingest.sources import list_sources
-from pipelines.options import SPECTRAL, BuildOptions, EmbeddingOptions
+from pipelines.ingest.held_out import HeldOut
+from pipelines.ingest.read_options import ReadOptions
+from pipelines.options import SPECTRAL, BuildOptions, CountOptions, EmbeddingOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
-from training.data import drop_held_out, is_validation, load_tokenizer, read_held_out, vocab_size
+from training.data import HELD_OUT, load_tokenizer, vocab_size
 from training.embeddings import cat_bits_and_window
 from training.prepare.cached_dir import cached_dir
-from training.prepare.text import TOKENIZER, effective_validation_fraction
-from training.recipe import Recipe
+from training.prepare.text import TOKENIZER, effective_validation_fraction, reading_options
+from training.recipe import Recipe, TextOptions
 
 BUILD = "build"
-TRAINING_TEXT = "training.jsonl.gz"
+# Inputs of the vectors, written when they are complete.
+INPUTS = "vectors.json"
 
 # Options of a build that follow from the recipe: the build counts the text of the run in tokens of its tokenizer.
 DERIVED_OPTIONS = {"tokenizer", "min_count", *ReadOptions.model_fields}
+# Options that determine the counts. Vectors with other options, such as their size, are made from the same counts.
+COUNTING_OPTIONS = {"window", *CountOptions.model_fields, *ReadOptions.model_fields}
 
 
 def prepare_vectors(recipe: Recipe, text: str, prepared: str, runtime: Runtime, progress: StageProgress) -> str | None:
     """Return the folder of the vectors of a cipher init, and create it if it does not exist; None for random init.
 
-    Only the training split is counted, so the vectors contain no information about the validation split.
+    Only the training split is counted, so the vectors contain no information about the validation split. A file that
+    occurs twice in the sources is counted once. The text is counted once for vectors of all sizes.
 
     Args:
         recipe: options of the run.
@@ -54,25 +54,49 @@ def prepare_vectors(recipe: Recipe, text: str, prepared: str, runtime: Runtime, 
     values = _with_defaults(recipe, tokenizer)
     for name in sorted(DERIVED_OPTIONS & values.keys()):
         raise BitcipherError(f"`embeddings.build.{name}` follows from the text of the recipe; leave it out.")
-    # With a minimum count of 1, every token that occurs has a vector. No document that the run reads is too large.
+    # With a minimum count of 1, every token that occurs has a vector.
     options = BuildOptions.parse(
-        {**values, "tokenizer": tokenizer, "min_count": 1, "max_record_mib": MAX_RECORD_MIB},
+        {**values, **reading_options(recipe.text).to_dict(), "tokenizer": tokenizer, "min_count": 1},
         "The recipe",
         lambda path: ".".join(map(str, ("embeddings.build", *path))),
     )
-    inputs = {**options.to_dict(), "tokenizer": sha256(tokenizer), "text": text.rpartition("/")[2]}
+    counts = _prepare_counts(recipe.text, options, text, prepared, runtime, progress)
+    embedding = options.embedding.to_dict()
+    inputs = {"counts": counts.rpartition("/")[2], "embedding": embedding}
 
     def make(folder: str) -> None:
-        path = storage.join(folder, TRAINING_TEXT)
-        _write_training_text(recipe, read_held_out(text), path)
-        build([path], storage.join(folder, BUILD), options, runtime, progress)
-        storage.remove(path)
+        target = storage.join(folder, VECTORS)
+        storage.remove(target)  # of a store, where an interrupted job has copied a part of it
+        embed_build(storage.join(counts, BUILD), target, embedding, options.memory_mib, runtime, progress)
+        json_files.write(storage.join(folder, INPUTS), inputs)
 
-    return storage.join(cached_dir(prepared, "vectors", inputs, make, _has_vectors), BUILD)
+    folder = cached_dir(prepared, "vectors", inputs, make, lambda uri: storage.exists(storage.join(uri, INPUTS)))
+    return storage.join(folder, VECTORS)
 
 
-def _has_vectors(folder: str) -> bool:
-    return bool(versions(storage.join(folder, BUILD)))
+def _prepare_counts(
+    recipe: TextOptions, options: BuildOptions, text: str, prepared: str, runtime: Runtime, progress: StageProgress
+) -> str:
+    """Return the folder of a build without vectors that counts the training split, and create it if it does not exist.
+
+    Args:
+        recipe: sources and validation split.
+        options: options of the vectors, of which those in `COUNTING_OPTIONS` are used.
+        text: folder of the token shards, with the digests of held-out documents.
+        prepared: path or URI of the folder of the cached folders.
+        runtime: runtime that counts the text.
+        progress: progress bars.
+    """
+    values = {name: value for name, value in options.to_dict().items() if name in COUNTING_OPTIONS}
+    inputs = {**values, "tokenizer": sha256(options.tokenizer), "text": text.rpartition("/")[2]}
+    held_out = HeldOut(storage.join(text, HELD_OUT), effective_validation_fraction(recipe))
+    counting = BuildOptions.parse({**values, "format": recipe.format})
+
+    def make(folder: str) -> None:
+        target = storage.join(folder, BUILD)
+        build(recipe.sources, target, counting, runtime, progress, vectors="later", held_out=held_out)
+
+    return cached_dir(prepared, "counts", inputs, make, lambda folder: bool(versions(storage.join(folder, BUILD))))
 
 
 def _with_defaults(recipe: Recipe, tokenizer: str) -> dict[str, Any]:
@@ -89,16 +113,3 @@ def _with_defaults(recipe: Recipe, tokenizer: str) -> dict[str, Any]:
     if values.get("mode", SPECTRAL) == SPECTRAL:
         return {"vector_size": width, "spelling_share": 0, **values}
     return {"bits": width, **values}
-
-
-def _write_training_text(recipe: Recipe, held_out: np.ndarray, uri: str) -> None:
-    fraction = effective_validation_fraction(recipe.text)
-    # Fast compression: the file is read only once. Without a time, the same text gives the same bytes.
-    with (
-        storage.writing(uri, durable=False) as stream,
-        gzip.GzipFile(fileobj=stream, filename="", mode="wb", compresslevel=1, mtime=0) as lines,
-    ):
-        for source in list_sources(recipe.text.sources, recipe.text.format):
-            for document in drop_held_out(read_documents(source, recipe.text), held_out):
-                if not is_validation(document, fraction):
-                    lines.write(orjson.dumps({"text": document}) + b"\n")

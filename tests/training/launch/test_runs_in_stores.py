@@ -143,7 +143,7 @@ def test_verify_names_damaged_files_of_the_store(store, train, run_command):
     code, out, err = run_command("verify", f"{store}/run")
     assert (code, err) == (0, "")
     (text,) = {name.split("/")[0] for name in storage.list_files(f"{store}/prepared")}
-    for name in ("run/checkpoints/00000006/model.safetensors", f"prepared/{text}/train-00000.tokens"):
+    for name in ("run/checkpoints/00000006/model.safetensors", f"prepared/{text}/train-00000-000000.tokens"):
         uri = f"{store}/{name}"
         content = storage.read_bytes(uri)
         storage.write_bytes(uri, content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])

@@ -1,14 +1,15 @@
 import math
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
-from tiny_runs import RECIPE, config_of, curve_of, merged, write_tiny_text
+from tiny_runs import RECIPE, config_of, curve_of, merged, tiny_documents, write_tiny_text
 
-from training.data import TokenDataset
-from training.loop import LoopOptions, World
+from training.data import TokenDataset, finish_dataset, part_name, train_tokenizer, write_shard
+from training.loop import LoopOptions, TextExamples, World
 from training.loop.evaluation import evaluate, evaluation_ids
 from training.loop.row_moments import interval_of, mean_of, row_moments
 from training.pretrain import make_training_run, pretrain
@@ -80,6 +81,25 @@ def test_intervals_have_the_mean_of_the_population_in_95_percent():
 def test_moments_without_rows():
     assert math.isnan(mean_of(torch.zeros(6)))
     assert math.isnan(interval_of(torch.zeros(6))[0])
+
+
+def test_sources_have_several_shards(tmp_path):
+    documents = tiny_documents()
+    tokenizer = train_tokenizer(documents, "bpe", 300)
+    parts = [part_name(source, part) for source, part in (("a", 0), ("a", 1), ("b", 0), ("c", 0), ("c", 1))]
+    folder = str(tmp_path)
+    finish_dataset(
+        folder,
+        [write_shard(folder, part, documents[at::5], tokenizer, 0.5) for at, part in enumerate(parts)],
+        tokenizer,
+    )
+    run = make_training_run(Recipe.parse(merged(RECIPE, {}), "test"), TokenDataset.open(folder), None, tmp_path)
+    examples: Any = replace(cast(TextExamples, run.examples), source_names={"a": "one", "b": "two", "c": "three"})
+    assert examples.validation_sources == ["one", "two", "three"]
+    ids = np.arange(examples.validation_size)
+    stream = examples.text.validation
+    shards = stream.shard_numbers(ids * 17)
+    assert examples.validation_source_numbers(ids).tolist() == [[0, 0, 1, 2, 2][number] for number in shards]
 
 
 def test_metrics_of_a_run_have_its_sources(tmp_path):

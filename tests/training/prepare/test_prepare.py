@@ -1,25 +1,27 @@
-"""Prepared token shards and vectors: their cache keys and contents."""
+"""Prepared token shards: their cache keys and contents."""
 
 import gzip
 import json
 import os
 import random
+import textwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tiny_prepared import content_of, recipe_of, text_of, vectors_of, written
 from tiny_runs import tiny_documents
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
+from pipelines.ingest.sources import Source, list_sources
 from pipelines.runtime.in_process import InProcessRuntime
-from pipelines.runtime.progress import StageProgress
-from training.data import TokenDataset, is_validation, sample_documents, train_tokenizer
+from training.data import TokenDataset, is_validation, sample_documents, token_shards, train_tokenizer
 from training.data.tokenizer_files import tokenizer_json
 from training.embeddings import token_embeddings
-from training.prepare import name_sources, prepare_text, prepare_vectors
+from training.prepare import name_sources, text
 from training.prepare.cached_dir import cached_dir
-from training.recipe import Recipe
+from training.prepare.text import plan_inputs
 
 ARABIC = [f"قال الرجل للملك {number} مرة إنّ البيت بعيد والطريق طويل" for number in range(200)]
 
@@ -31,51 +33,6 @@ class Backwards(InProcessRuntime):
         return super().stream(spec, inputs[::-1])
 
 
-@pytest.fixture
-def corpus(tmp_path):
-    return written(tmp_path / "corpus")
-
-
-def written(folder, documents=None, endings=("a.txt", "b.txt", "c.txt")):
-    """Write documents to files, one per line."""
-    folder.mkdir()
-    documents = documents or tiny_documents()
-    for at, name in enumerate(endings):
-        (folder / name).write_text("\n".join(documents[at :: len(endings)]))
-    return folder
-
-
-def recipe_of(sources, embeddings=None, model=None, **text):
-    tokenizer = {"vocab_size": 280} | text.pop("tokenizer", {})
-    options = {"sources": [str(sources)], "tokenizer": tokenizer, "validation_fraction": 0.2} | text
-    sizes = {
-        "architecture": "gpt2",
-        "num_hidden_layers": 1,
-        "hidden_size": 8,
-        "num_attention_heads": 1,
-        "intermediate_size": 8,
-        "max_position_embeddings": 8,
-    }
-    model = sizes | (model or {})
-    objective = {"name": "masked" if model["architecture"] == "roberta" else "causal"}
-    values = {"text": options, "model": model, "objective": objective, "embeddings": embeddings or {}}
-    return Recipe.parse(values, "test")
-
-
-def text_of(recipe, prepared, runtime=None):
-    return Path(prepare_text(recipe.text, str(prepared), runtime or InProcessRuntime(), StageProgress()))
-
-
-def vectors_of(recipe, prepared, runtime=None):
-    runtime = runtime or InProcessRuntime()
-    text = str(text_of(recipe, prepared, runtime))
-    return prepare_vectors(recipe, text, str(prepared), runtime, StageProgress())
-
-
-def content_of(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def test_text_is_prepared_once(corpus, tmp_path):
     recipe = recipe_of(corpus)
     first = text_of(recipe, tmp_path / "prepared")
@@ -84,6 +41,56 @@ def test_text_is_prepared_once(corpus, tmp_path):
     assert (first / "kept").exists()
     assert [path.name for path in (tmp_path / "prepared").iterdir()] == [first.name]
     assert TokenDataset.open(str(first)).train.n_documents > 80
+
+
+class Many(Backwards):
+    """Runtime that claims to have many workers, among which a large source is divided."""
+
+    workers = 3
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
+def test_large_source_is_divided_among_workers(tmp_path, monkeypatch, ending):
+    documents = [f"{text} {number}" for number, text in enumerate(tiny_documents())]
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    content = "".join(json.dumps({"text": text}) + "\n" for text in documents).encode()
+    (corpus / f"a{ending}").write_bytes(gzip.compress(content) if ending.endswith(".gz") else content)
+    (corpus / "small.txt").write_text("A small file.")
+    recipe = recipe_of(corpus)
+    whole = TokenDataset.open(str(text_of(recipe, tmp_path / "whole")))
+    monkeypatch.setattr(token_shards, "PART_CHARACTERS", 300)
+    parts = text_of(recipe, tmp_path / "parts")
+    monkeypatch.setattr(text, "SHARED_BYTES", 300)
+    (source, _) = list_sources([str(corpus)])
+    inputs = plan_inputs({0: (source, 0.2)}, 3)
+    assert [(item.reader, item.readers) for item in inputs] == [(0, 3), (1, 3), (2, 3)]
+    divided = text_of(recipe, tmp_path / "divided", Many())
+    assert content_of(divided) == content_of(parts)
+    # Parts have the same tokens in the same order.
+    divided = TokenDataset.open(str(divided))
+    for stream, expected in ((divided.train, whole.train), (divided.validation, whole.validation)):
+        assert len(stream.shard_names) > 5
+        assert stream.ends.tolist() == expected.ends.tolist()
+        assert (stream.read(np.array([0]), len(stream)) == expected.read(np.array([0]), len(stream))).all()
+
+
+def test_sources_are_read_by_as_many_workers_as_needed():
+    def readers(sizes, workers, uri="/corpus/{}.jsonl", format="jsonl"):
+        sources = {
+            number: (Source(uri=uri.format(number), size=size << 20, format=format), 0.1)
+            for number, size in enumerate(sizes)
+        }
+        inputs = plan_inputs(sources, workers)
+        return [sum(item.source == source for item in inputs) for source, _ in sources.values()]
+
+    assert readers([10_000], 8) == [8]
+    assert readers([10_000], 0) == [1]
+    assert readers([100], 8) == [1]
+    assert readers([100] * 100, 8) == [1] * 100
+    assert readers([10_000, 10, 10], 4) == [4, 1, 1]
+    assert readers([10_000], 8, "https://example.org/{}.jsonl") == [1]
+    assert readers([10_000], 8, "hf://name?split={}", "hf") == [1]
 
 
 def test_renamed_sources_give_same_text(corpus, tmp_path):
@@ -224,31 +231,6 @@ def test_names_of_sources(corpus, tmp_path):
     assert name_sources(recipe_of(corpus / "a.txt").text) == {"00000": "a.txt"}
 
 
-def test_vectors_are_prepared_once(corpus, tmp_path):
-    def made(model=None, **build):
-        return vectors_of(recipe_of(corpus, {"init": "cipher", "build": build}, model), tmp_path / "prepared")
-
-    first = made(mode="sum", bits=9)
-    assert made(mode="sum", bits=9) == first
-    assert made(mode="sum", bits=10) != first
-    # Spectral vectors have the width of the model.
-    assert CipherVectors.load(made()).vector_size == 8
-    model = {"architecture": "roberta", "tie_word_embeddings": False, "embedding_size": 6}
-    assert CipherVectors.load(made(model)).vector_size == 6
-    assert CipherVectors.load(made(model)).spelling is None
-    assert CipherVectors.load(made(model, spelling_share=0.4)).spelling is not None
-    assert CipherVectors.load(made(model, mode="sum")).vector_size == 6
-    leftovers = [path for path in (tmp_path / "prepared").rglob("*") if path.name.startswith((".", "training."))]
-    assert leftovers == []
-
-
-def test_given_vectors_have_absolute_path(corpus, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    recipe = recipe_of(corpus, {"init": "cipher", "vectors": "books"})
-    assert vectors_of(recipe, tmp_path / "prepared") == str(tmp_path / "books")
-    assert vectors_of(recipe_of(corpus), tmp_path / "prepared") is None
-
-
 def test_arabic_text(tmp_path):
     corpus = written(tmp_path / "corpus", ARABIC)
     for kind, size in (("bpe", 400), ("wordpiece", 120), ("unigram", 80)):
@@ -298,6 +280,19 @@ def test_tokenizer_of_a_sample(tmp_path, capsys):
     assert f"The tokenizer was trained on {len(sample)} documents" in capsys.readouterr().err
 
 
+def test_wrapped_lines_are_reported(tmp_path, capsys):
+    lines = textwrap.wrap(" ".join(tiny_documents()), 70)
+    paragraphs = ["\n".join(lines[at : at + 9]) for at in range(0, len(lines), 9)]
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "book.txt").write_text("\n\n".join(paragraphs))
+    text_of(recipe_of(corpus), tmp_path / "prepared")
+    assert f"{corpus}/book.txt looks like text with wrapped lines" in capsys.readouterr().err
+    (corpus / "another.txt").write_text("Another text.")
+    text_of(recipe_of(corpus, document="file", validation_sources=[str(corpus / "another.txt")]), tmp_path / "files")
+    assert "wrapped" not in capsys.readouterr().err
+
+
 def test_concurrent_preparation(tmp_path):
     def write(folder):
         Path(folder, "made").write_text("whole")
@@ -330,20 +325,3 @@ def test_damaged_source_leaves_no_folder(corpus, tmp_path):
     with pytest.raises(BitcipherError, match=r"d\.txt\.gz is truncated"):
         text_of(recipe_of(corpus), tmp_path / "prepared")
     assert not list((tmp_path / "prepared").iterdir())
-
-
-@pytest.mark.parametrize(
-    ("build", "sentence"),
-    [
-        ({"bit": 5}, "no option `embeddings.build.bit`"),
-        ({"bits": "many"}, "`embeddings.build.bits` must be an integer"),
-        ({"min_count": 2}, "`embeddings.build.min_count` follows"),
-        ({"mode": "cat", "window": 4, "bits": 2}, "bits"),  # found by the build: too few bits for this number of tokens
-    ],
-)
-def test_failed_build_leaves_no_folder(corpus, tmp_path, build, sentence):
-    recipe = recipe_of(corpus, {"init": "cipher", "build": build})
-    with pytest.raises(BitcipherError, match=sentence):
-        vectors_of(recipe, tmp_path / "prepared")
-    (text,) = (tmp_path / "prepared").iterdir()
-    assert text.name.startswith("text-")
