@@ -67,8 +67,8 @@ def sweep(
     """
     require_extra("training", "`bitcipher sweep`")
     from pipelines.runtime.progress import StageProgress
+    from training.launch.trial_executor import TrialResources
     from training.sweep.options import find_study, read_study
-    from training.sweep.trial_executor import TrialResources
 
     if scale is not None and budget is not None:
         raise BitcipherError("Give --scale or --budget, not both: a budget determines the scale.")
