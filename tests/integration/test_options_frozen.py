@@ -66,6 +66,8 @@ def test_options_of_each_command():
     assert options_of("compare") == {"runs", "out"}
     assert options_of("layers") == {"run", "out", "classes", "sequences", "task", "data"}
     assert options_of("sweep") == {"recipe", "out", "settings", "scale", "budget", "max_concurrent_trials", "gpus"}
+    tuning = {"recipe", "out", "search", "budget", "trials", "init", "seed", "settings"}
+    assert options_of("tune") == tuning | {"max_concurrent_trials", "gpus"}
     choosing = {"max_new_tokens", "temperature", "top_k", "top_p", "seed"}
     assert options_of("generate") == choosing | {"model", "prompt", "prompts", "shots", "checkpoint"}
     assert options_of("evaluate-lm") == {"model", "pairs", "checkpoint"}

@@ -11,7 +11,7 @@ from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import TRAINING_KEPT, resumable
-from cluster.cli.options import Settings
+from cluster.cli.options import ConcurrentTrials, GpusPerTrial, Settings
 from cluster.metavars import NAME_OR_PATH, PATH
 
 _SECONDS = {"m": 60, "h": 3600, "d": 86400}
@@ -44,18 +44,8 @@ def sweep(
             help="Shrink the study to about this time on this machine: 30m, 2h or 1d.", show_default="no limit"
         ),
     ] = None,
-    max_concurrent_trials: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Number of trials that Ray Tune runs at the same time, one CPU each; 0 runs them one after another in "
-            "process. Uses the cluster of RAY_ADDRESS or of the Ray job if there is one.",
-        ),
-    ] = 0,
-    gpus: Annotated[
-        float,
-        typer.Option(min=0.0, max=1.0, help="Fraction of a GPU per concurrent trial, such as 0.25; 0 uses no GPU."),
-    ] = 0,
+    max_concurrent_trials: ConcurrentTrials = 0,
+    gpus: GpusPerTrial = 0,
 ) -> None:
     """Train small language models on a small vocabulary, and write a report. An interrupted study resumes.
 
