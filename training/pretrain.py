@@ -89,5 +89,5 @@ def make_training_run(
         freeze_schedule=FreezeSchedule(recipe.embeddings),
         seed=recipe.seed,
         folder=folder,
-        tokens_per_step=recipe.loop.batch_size * objective.text_length(length),
+        tokens_per_sequence=objective.text_length(length),
     )

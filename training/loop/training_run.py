@@ -46,8 +46,8 @@ class TrainingRun:
     """Seed of dropout."""
     folder: Path
     """Folder of the run, or its working copy on this node."""
-    tokens_per_step: int
-    """Number of tokens that a step reads, for the `tokens` of the metrics."""
+    tokens_per_sequence: int
+    """Number of tokens of a training sequence, for the `tokens` of the metrics."""
     evaluator: Callable[[torch.nn.Module, World], dict[str, float]] | None = None
     """Function that returns additional metrics at each evaluation, such as the scores of a task."""
     store: RunStore | None = None
@@ -210,7 +210,8 @@ class _Trainer:
         if is_stored:
             self._check_lease()
         state = self.state
-        cost = {"tokens": state.step * self._run.tokens_per_step, "seconds": round(state.seconds, 3)}
+        tokens = self._run.options.count_sequences(state.step) * self._run.tokens_per_sequence
+        cost = {"tokens": tokens, "seconds": round(state.seconds, 3)}
         if self._logger:
             self._logger.write(state.step, cost | metrics)
             if self._run.store and is_stored:

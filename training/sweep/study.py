@@ -108,7 +108,7 @@ def run_study(study: Study, out: str, resources: TrialResources, progress: Stage
             trial,
             storage.join(out, "models", trial.name),
             languages[trial.language].vocab_size,
-            study.pretraining.loop.batch_size,
+            study.pretraining.loop,
         )
         for trial in trials
     ]

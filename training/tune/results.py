@@ -53,7 +53,7 @@ def make_result(trial: TuningTrial, score: TrialScore) -> TrialResult:
     """Return the result of a trial that has ended."""
     recipe = trial.recipe
     length = recipe.make_objective().text_length(recipe.model.max_position_embeddings)
-    tokens = recipe.loop.max_steps * recipe.loop.batch_size * length
+    tokens = recipe.loop.count_sequences(recipe.loop.max_steps) * length
     return TrialResult(
         name=trial.name,
         init=trial.init,

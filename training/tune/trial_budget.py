@@ -1,6 +1,7 @@
 """Budget of a trial: a number of steps or of tokens."""
 
 import re
+from bisect import bisect_right
 from typing import Literal
 
 from pydantic import Field
@@ -33,10 +34,15 @@ class TrialBudget(Record):
         """
         if self.unit == "steps":
             return self.amount
-        steps = self.amount // (loop.batch_size * tokens_per_sequence)
+
+        def count_tokens(steps: int) -> int:
+            # The number of steps determines that of a batch ramp.
+            return loop.model_copy(update={"max_steps": steps}).count_sequences(steps) * tokens_per_sequence
+
+        steps = bisect_right(range(1, self.amount + 1), self.amount, key=count_tokens)
         if steps == 0:
             raise BitcipherError(
-                f"`--budget` has {self.amount:,} tokens, fewer than one step of {loop.batch_size} sequences of "
+                f"`--budget` has {self.amount:,} tokens, fewer than one step of {loop.batch_size_at(0)} sequences of "
                 f"{tokens_per_sequence} tokens; give more."
             )
         return steps
