@@ -17,7 +17,7 @@ from training.embeddings import (
 )
 from training.file_digests import write_digests
 from training.loop import TextExamples, TrainingRun, World, opening_run, resolve_model_folder, run_loop
-from training.models import build_model
+from training.models import build_model, training_flops
 from training.objectives import MaskedLM, word_starts
 from training.recipe import Recipe
 from training.run_files import CONFIG, EMBEDDING_INIT, RECIPE, TOKENIZER, PretrainingConfig
@@ -90,4 +90,11 @@ def make_training_run(
         seed=recipe.seed,
         folder=folder,
         tokens_per_sequence=objective.text_length(length),
+        flops_of_sequence=lambda predictions: training_flops(
+            # T5's decoder reads as many tokens as it predicts.
+            model.config,
+            length,
+            predictions,
+            round(predictions) if options.architecture == "t5" else None,
+        ),
     )

@@ -54,6 +54,9 @@ class LoopOptions(Record):
     """`cpu`, `cuda`, or `auto`: a GPU if there is one."""
     compile: bool = False
     """Compile the model with torch.compile. Compilation takes a minute or more, and needs a C++ compiler on CPUs."""
+    peak_tflops: Float | None = Field(None, gt=0)
+    """Peak of a worker's device in TFLOP/s (10¹² per second) at `precision`, for the utilization in the metrics; by
+    default the bfloat16 peak of known GPUs. Without a peak, the metrics have no utilization."""
     logging_steps: int = Field(10, ge=1)
     """Number of steps between two training losses in metrics.jsonl."""
     eval_steps: int = Field(100, ge=1)

@@ -100,10 +100,14 @@ def compute_gradients(
 
 def autocast(world: World, options: LoopOptions) -> torch.autocast:
     """Return the autocast context of the loop's precision on a device."""
+    return torch.autocast(world.device.type, torch.bfloat16, enabled=uses_bfloat16(world, options))
+
+
+def uses_bfloat16(world: World, options: LoopOptions) -> bool:
+    """Return whether matrix products are computed in bfloat16."""
     # Older GPUs emulate bfloat16, which is slower than float32.
     is_supported = world.device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-    enabled = options.precision == "bfloat16" or (options.precision == "auto" and is_supported)
-    return torch.autocast(world.device.type, torch.bfloat16, enabled=enabled)
+    return options.precision == "bfloat16" or (options.precision == "auto" and is_supported)
 
 
 def to_device(batch: Batch, world: World) -> dict[str, torch.Tensor]:
