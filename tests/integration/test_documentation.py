@@ -95,7 +95,12 @@ def test_training_quick_start_runs(tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "| random-1 | 1 |" in printed
     assert "| cipher-1 | 1 |" in printed
-    assert sorted(path.name for path in Path("curves").iterdir()) == ["curves.html", "curves.png", "table.md"]
+    assert sorted(path.name for path in Path("curves").iterdir()) == [
+        "curves.html",
+        "curves.png",
+        "lead.png",
+        "table.md",
+    ]
     assert len(list(Path("runs/prepared").iterdir())) == 2
 
 

@@ -116,8 +116,9 @@ def test_example_is_a_valid_command(command):
     check_arguments(shlex.split(command, comments=True)[1:])
 
 
-# Full-size figures take hours. `test_reproduce_figures.py` runs small ones.
-HERE = {name: c for name, c in EXAMPLES.items() if not needs_a_cluster(c) and "reproduce figure" not in c}
+# Full-size figures take hours. Tests in `tests/training/reproduce` run small ones.
+HOURS = ("reproduce figure", "reproduce embedding")
+HERE = {name: c for name, c in EXAMPLES.items() if not needs_a_cluster(c) and not any(map(c.count, HOURS))}
 
 
 @pytest.mark.long

@@ -59,6 +59,7 @@ def test_options_of_each_command():
         "downscaling": {"evaluations", "out"},
         "figure-4": running,
         "figure-5": running | {"pretraining", "pretraining_settings"},
+        "embedding-sharing": running | {"task", "data", "finetuning_settings"},
     }
     assert options_of("train") == {"recipe", "out", "settings", "prepared", "workers"}
     finetuning = {"model", "task", "data", "out", "settings", "vocabulary", "random_init", "seed", "workers"}

@@ -12,7 +12,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from training.data import TokenDataset, load_tokenizer, vocab_size
 from training.loop import latest_checkpoint
-from training.models import input_embeddings, load_model
+from training.models import architecture_of, find_generator, input_embeddings, load_model
 from training.objectives import OBJECTIVES
 from training.pretrain import pretrain
 from training.recipe import Recipe, read_recipe
@@ -54,16 +54,22 @@ def test_every_architecture_has_objective():
         ("masked", "bert"),
         ("masked", "roberta"),
         ("masked", "modernbert"),
+        ("masked", "deberta"),
         ("causal", "gpt2"),
         ("causal", "opt"),
         ("span_corruption", "t5"),
         ("next_sentence", "bert"),
+        ("replaced_tokens", "bert"),
+        ("replaced_tokens", "roberta"),
+        ("replaced_tokens", "modernbert"),
+        ("replaced_tokens", "deberta"),
     ]
 
 
 @pytest.mark.parametrize(("objective", "architecture"), FITTING)
 def test_objective_trains_architecture(objective, architecture, texts, tmp_path):
     model = {"architecture": architecture, "next_sentence": objective == "next_sentence"}
+    model |= {"generator_layers": 1} if objective == "replaced_tokens" else {}
     text = texts[kind_for(architecture)]
     config = config_of(tmp_path / "run", text, model=model, objective={"name": objective}, loop=SHORT)
     pretrain(config)
@@ -72,7 +78,8 @@ def test_objective_trains_architecture(objective, architecture, texts, tmp_path)
     assert all(np.isfinite(line[name]) for line in lines for name in ("loss", "validation_loss") if name in line)
     assert all(line["grad_norm"] > 0 for line in lines if "loss" in line)
     assert lines[-1]["validation_loss"] != lines[0]["validation_loss"]
-    assert load_model(str(latest_checkpoint(tmp_path / "run"))).config.model_type == architecture
+    trained = load_model(str(latest_checkpoint(tmp_path / "run")))
+    assert architecture_of(find_generator(trained).config) == architecture
 
 
 def test_projected_roberta_with_cipher_init(texts, vectors, tmp_path):

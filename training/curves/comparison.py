@@ -1,4 +1,4 @@
-"""Comparison of run directories: curves, an HTML page and tables."""
+"""Comparison of run directories: curves, leads, an HTML page and tables."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,9 @@ from bitcipher import storage
 from training.curves import (
     RunMetrics,
     draw_curves,
+    draw_lead,
     group_runs,
+    lead_table,
     paired_table,
     perplexity_table,
     read_run,
@@ -19,7 +21,7 @@ from training.loop import copying_run
 
 
 def compare_runs(runs: Sequence[str], out: str) -> str:
-    """Write the comparison of runs: curves.png, curves.html and table.md.
+    """Write the comparison of runs: curves.png, curves.html, table.md and, of several groups, lead.png.
 
     Args:
         runs: paths or URIs of the runs.
@@ -32,10 +34,12 @@ def compare_runs(runs: Sequence[str], out: str) -> str:
         BitcipherError: if a directory is not a run, or names or seeds are not unique.
     """
     groups = group_runs([_read_run(run) for run in runs])
-    tables = (perplexity_table(groups), paired_table(groups), scores_table(groups))
+    tables = (perplexity_table(groups), lead_table(groups), paired_table(groups), scores_table(groups))
     table = "\n".join(table.markdown() for table in tables if table)
     with TemporaryDirectory() as temporary:
         draw_curves(groups, Path(temporary, "curves.png"))
+        if len(groups) > 1:
+            draw_lead(groups, Path(temporary, "lead.png"))
         write_page(groups, Path(temporary, "curves.html"))
         Path(temporary, "table.md").write_text(table, "utf-8")
         copy_files(Path(temporary), out)

@@ -1,6 +1,7 @@
-"""Learning curves: the mean of each group as a line, the range over its seeds as a band."""
+"""Figures of groups of runs: learning curves, and the lead over the first group."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import matplotlib
@@ -9,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+from training.curves.lead import lead_curve
 from training.curves.run_groups import AXES, Group
 
 # Okabe and Ito's colors, which are safe for color-blind readers. Groups after the seventh repeat the colors, with other
@@ -19,8 +21,8 @@ PANEL_INCHES = (5.0, 3.5)  # width and height
 LEGEND_INCHES = 0.28  # height of a row of the legend
 MARGIN_INCHES = 0.1
 DOTS_PER_INCH = 120
-# Maximum number of characters in a row of the legend.
-LEGEND_CHARACTERS = 90
+# Maximum number of characters in a row of the legend, per panel of the width.
+LEGEND_CHARACTERS = 45
 
 
 def draw_curves(groups: Sequence[Group], path: Path) -> None:
@@ -30,17 +32,39 @@ def draw_curves(groups: Sequence[Group], path: Path) -> None:
         groups: groups of runs; each has its own color.
         path: output path; its suffix, .png or .svg, selects the format. The same curves give the same bytes.
     """
-    columns = _legend_columns(groups)
+    with _saving_figure(groups, path, n_rows=2, n_columns=2) as panels:
+        for panel, axis in zip(panels, AXES, strict=False):
+            _draw_perplexity(panel, groups, axis)
+        _draw_losses(panels[-1], groups)
+
+
+def draw_lead(groups: Sequence[Group], path: Path) -> None:
+    """Plot the lead of each group over the first one, over the tokens that the group has read.
+
+    Args:
+        groups: groups of runs; each has the color that it has in the curves.
+        path: output path; see `draw_curves`.
+    """
+    with _saving_figure(groups, path, n_rows=1, n_columns=1) as panels:
+        (panel,) = panels
+        for number, group in enumerate(groups):
+            panel.plot(*lead_curve(group, groups[0]), marker="o", markersize=2.5, **_style(number))
+        panel.set(ylabel="lead over the first run", ylim=(0, None))
+        _name_axis(panel, "tokens")
+
+
+@contextmanager
+def _saving_figure(groups: Sequence[Group], path: Path, n_rows: int, n_columns: int) -> Iterator[list[Axes]]:
+    """Yield the panels of a figure, which gets a legend of the groups and is saved at the end."""
+    columns = _legend_columns(groups, n_columns)
     rows = -(-len(groups) // columns)
-    size = (2 * PANEL_INCHES[0], 2 * PANEL_INCHES[1] + rows * LEGEND_INCHES)
+    size = (n_columns * PANEL_INCHES[0], n_rows * PANEL_INCHES[1] + rows * LEGEND_INCHES)
     # Without a salt, the ids in an SVG are random.
     with matplotlib.rc_context({"svg.hashsalt": "bitcipher"}):
         figure = Figure(figsize=size, layout="constrained")
         figure.get_layout_engine().set(w_pad=MARGIN_INCHES, h_pad=MARGIN_INCHES)
-        panels = figure.subplots(2, 2).ravel()
-        for panel, axis in zip(panels, AXES, strict=False):
-            _draw_perplexity(panel, groups, axis)
-        _draw_losses(panels[-1], groups)
+        panels = list(figure.subplots(n_rows, n_columns, squeeze=False).ravel())
+        yield panels
         for panel in panels:
             panel.grid(alpha=0.3)
             panel.spines[["top", "right"]].set_visible(False)
@@ -88,9 +112,9 @@ def _name_groups(figure: Figure, groups: Sequence[Group], columns: int) -> None:
         text.set(text=group.name + seeds, parse_math=False)
 
 
-def _legend_columns(groups: Sequence[Group]) -> int:
+def _legend_columns(groups: Sequence[Group], n_panels: int) -> int:
     longest = max(len(group.name) for group in groups) + len(" (3 seeds)")
-    return max(1, min(len(groups), 4, LEGEND_CHARACTERS // longest))
+    return max(1, min(len(groups), 2 * n_panels, n_panels * LEGEND_CHARACTERS // longest))
 
 
 def _style(number: int) -> dict[str, object]:

@@ -2,11 +2,12 @@
 
 import base64
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pipelines.reports.pages.rendering import render_page
-from training.curves.figure import draw_curves
+from training.curves.figure import draw_curves, draw_lead
+from training.curves.lead import lead_table
 from training.curves.run_groups import Group
 from training.curves.seed_pairs import paired_table
 from training.curves.table import perplexity_table, scores_table
@@ -14,18 +15,23 @@ from training.curves.table import perplexity_table, scores_table
 
 def write_page(groups: Sequence[Group], path: Path) -> None:
     """Write the curves and tables of groups as one HTML file. The same curves give the same bytes."""
-    with tempfile.TemporaryDirectory() as temporary:
-        drawing = Path(temporary) / "curves.svg"
-        draw_curves(groups, drawing)
-        curves = base64.b64encode(drawing.read_bytes()).decode()
-    tables = (perplexity_table(groups), paired_table(groups), scores_table(groups))
+    tables = (perplexity_table(groups), lead_table(groups), paired_table(groups), scores_table(groups))
     folder = Path(__file__).parent
     page = render_page(
         folder / "page.html",
         [],
         [folder / "page.css"],
         title=f"Runs: {', '.join(group.name for group in groups)}",
-        curves=curves,
+        curves=_encode_svg(draw_curves, groups),
+        lead=_encode_svg(draw_lead, groups) if len(groups) > 1 else None,
         tables=[table for table in tables if table],
     )
     path.write_bytes(page)
+
+
+def _encode_svg(draw: Callable[[Sequence[Group], Path], None], groups: Sequence[Group]) -> str:
+    """Return a drawing as SVG in base64."""
+    with tempfile.TemporaryDirectory() as temporary:
+        drawing = Path(temporary) / "drawing.svg"
+        draw(groups, drawing)
+        return base64.b64encode(drawing.read_bytes()).decode()

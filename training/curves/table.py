@@ -77,14 +77,18 @@ def scores_table(groups: Sequence[Group]) -> CurveTable | None:
 
 def steps_to_loss(group: Group, loss: float) -> float | None:
     """Return the first step at which a group's mean validation loss is at most `loss`, or None if it never is."""
-    steps, losses = group.mean("step"), group.mean("validation_loss")
+    return first_position(group.mean("step"), group.mean("validation_loss"), loss)
+
+
+def first_position(positions: np.ndarray, losses: np.ndarray, loss: float) -> float | None:
+    """Return the first position at which interpolated losses are at most `loss`, or None if they never are."""
     below = np.flatnonzero(losses <= loss)
     if len(below) == 0:
         return None
     first = below[0]
     if first == 0:
-        return float(steps[0])
-    return float(np.interp(loss, losses[[first, first - 1]], steps[[first, first - 1]]))
+        return float(positions[0])
+    return float(np.interp(loss, losses[[first, first - 1]], positions[[first, first - 1]]))
 
 
 def _format_steps(group: Group, first: Group) -> str:

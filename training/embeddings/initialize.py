@@ -8,7 +8,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from training.embeddings.embedding_table import TokenEmbeddings, resize_vectors
 from training.embeddings.options import EmbeddingInitOptions
-from training.models import input_embeddings, output_bias
+from training.models import embedding_tables, input_embeddings, output_bias
 
 
 class EmbeddingInitReport(Record):
@@ -51,7 +51,8 @@ def init_embeddings(
     model_rms = float(weight.float().square().mean().sqrt())
     rows_rms = np.sqrt(np.mean(np.square(rows, dtype=np.float64)))
     rows = rows * (options.effective_scale * model_rms / rows_rms)
-    weight[torch.from_numpy(tokens)] = torch.from_numpy(rows).to(weight)
+    for embeddings in embedding_tables(model):
+        embeddings.weight[torch.from_numpy(tokens)] = torch.from_numpy(rows).to(weight)
     if options.output_bias:
         _init_output_bias(model, table)
     return EmbeddingInitReport(
@@ -65,7 +66,8 @@ def init_embeddings(
 @torch.no_grad()
 def scale_embeddings(model: PreTrainedModel, scale: float) -> None:
     """Multiply the token embeddings of a model by `scale`."""
-    input_embeddings(model).weight.mul_(scale)
+    for embeddings in embedding_tables(model):
+        embeddings.weight.mul_(scale)
 
 
 def _init_output_bias(model: PreTrainedModel, table: TokenEmbeddings) -> None:

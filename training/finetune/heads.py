@@ -15,7 +15,8 @@ from bitcipher.errors import BitcipherError
 from training.data import SpecialTokens
 from training.models import architecture_of, load_model
 from training.models.checkpoint import read_config, translating_config_errors
-from training.models.encoders import ROBERTA_OFFSET
+from training.models.encoders import ROBERTA_OFFSET, attention_kernel
+from training.models.replaced_tokens import ReplacedTokenConfig, find_encoder
 from training.tasks.base import Task
 
 _CLASSES = {
@@ -61,13 +62,13 @@ def build_task_model(
         BitcipherError: if transformers has no such head for the model, weights are missing, or the tokenizer does not
             match the model.
     """
-    config = read_config(folder)
+    config = read_encoder_config(folder)
     classes = _CLASSES[task.kind]
     if type(config) not in classes:
         raise BitcipherError(f"transformers has no {config.model_type} model for {task.kind}.")
     _check_tokenizer(config, special_tokens, n_tokens, task.kind)
     _set_labels(config, task)
-    config._attn_implementation = "sdpa"
+    config._attn_implementation = attention_kernel(config)
     # Heads of tasks do not generate text, so the decoder of a T5 always shares the embeddings of its encoder.
     config.tie_word_embeddings = True
     with torch.random.fork_rng(devices=[]), translating_config_errors(folder):
@@ -77,9 +78,22 @@ def build_task_model(
     # because OPT would not train its row of the embeddings.
     model.config.pad_token_id = special_tokens.pad
     model.config.use_cache = False
-    copied = set() if random_init else _copy_weights(model, load_model(folder), folder)
+    copied = set() if random_init else _copy_weights(model, find_encoder(load_model(folder)), folder)
     new_weights = (name for name, _ in model.named_parameters() if name not in copied)
     return TaskModel(model.train(), tuple(new_weights))
+
+
+def read_encoder_config(folder: str) -> PreTrainedConfig:
+    """Return the configuration of the model to fine-tune; of a generator and a discriminator, the discriminator's.
+
+    Raises:
+        BitcipherError: if there is no configuration, or its architecture is not supported.
+    """
+    config = read_config(folder)
+    if not isinstance(config, ReplacedTokenConfig):
+        return config
+    with translating_config_errors(folder):
+        return config.part("discriminator")
 
 
 def max_sequence_length(config: PreTrainedConfig) -> int | None:

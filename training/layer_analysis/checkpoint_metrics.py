@@ -47,11 +47,17 @@ def measure_layers(
             model.
 
     Raises:
-        BitcipherError: if the folder is not a run, has no checkpoint, or its text is missing.
+        BitcipherError: if the folder is not a run, has no checkpoint, its text is missing, or its model is a
+            discriminator.
     """
     latest_checkpoint(folder)
     checkpoints = list_checkpoints(folder)
     recipe, run = _load_run(folder)
+    if recipe.model.generator_layers is not None:
+        raise BitcipherError(
+            f"The run {folder} trains a discriminator, which predicts no tokens; give a run of another objective than "
+            f"{recipe.objective['name']}."
+        )
     examples: Any = run.examples  # `TextExamples`
     positions = np.arange(min(n_sequences, _training_size(recipe, run)))
     train = list(_batches(run.examples.training_batch, positions))

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from training.models.deberta import DebertaWithMaskDecoder
+
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
@@ -25,10 +27,13 @@ def layer_states(model: "PreTrainedModel", batch: Mapping[str, np.ndarray]) -> l
 
     Returns:
         One tensor [B, S, H] for the embeddings (with position embeddings if the model adds them), and one for each
-        layer. The last tensor is the input of the head, after the final normalization. H is the hidden size.
+        layer. The last tensor is the input of the head, after the final normalization; of a DeBERTa, it is the output
+        of the decoder. H is the hidden size.
     """
     tensors = {name: torch.from_numpy(np.ascontiguousarray(array)).to(model.device) for name, array in batch.items()}
     inputs = {name: tensors[name] for name in _INPUTS if name in tensors}
+    if isinstance(model, DebertaWithMaskDecoder):
+        return [*model.deberta(**inputs, output_hidden_states=True).hidden_states[:-1], model.decode_masked(inputs)]
     if model.config.model_type != "t5":
         return list(model.base_model(**inputs, use_cache=False, output_hidden_states=True).hidden_states)
     if "decoder_input_ids" not in tensors:

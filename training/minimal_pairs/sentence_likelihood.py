@@ -17,7 +17,7 @@ from training.models.encoders import architecture_of
 from training.models.parts import hidden_states, logits
 
 CAUSAL = ("gpt2", "opt")
-MASKED = ("bert", "roberta", "modernbert")
+MASKED = ("bert", "roberta", "modernbert", "deberta")
 # Maximum number of tokens, and of logits (32 MiB in float64), of a batch.
 _TOKENS_PER_BATCH, _LOGITS_PER_BATCH = 4096, 2**22
 

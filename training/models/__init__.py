@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from training.models.flops import training_flops
     from training.models.options import ARCHITECTURES, ModelOptions
     from training.models.parts import (
+        embedding_tables,
+        find_generator,
         hidden_states,
         input_embeddings,
         is_tied,
@@ -25,6 +27,8 @@ __all__ = [
     "ModelOptions",
     "architecture_of",
     "build_model",
+    "embedding_tables",
+    "find_generator",
     "hidden_states",
     "input_embeddings",
     "is_tied",
@@ -46,6 +50,8 @@ __getattr__ = lazy_names(
         "flops": ("training_flops",),
         "options": ("ARCHITECTURES", "ModelOptions"),
         "parts": (
+            "embedding_tables",
+            "find_generator",
             "hidden_states",
             "input_embeddings",
             "is_tied",

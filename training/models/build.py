@@ -17,12 +17,21 @@ from transformers import (
 
 from bitcipher.errors import BitcipherError
 from training.models.checkpoint import load_model_as, read_config
+from training.models.deberta import DebertaWithMaskDecoder
 from training.models.decoders import gpt2_config, opt_config
 from training.models.encoder_decoders import t5_config, untie_t5
-from training.models.encoders import architecture_of, bert_config, modernbert_config, roberta_config
+from training.models.encoders import (
+    architecture_of,
+    attention_kernel,
+    bert_config,
+    deberta_config,
+    modernbert_config,
+    roberta_config,
+)
 from training.models.options import ModelOptions
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import ProjectedRobertaForMaskedLM
+from training.models.replaced_tokens import build_pair
 
 if TYPE_CHECKING:
     from training.data import SpecialTokens
@@ -31,6 +40,7 @@ _FAMILIES = {
     "bert": (bert_config, BertForMaskedLM),
     "roberta": (roberta_config, RobertaForMaskedLM),
     "modernbert": (modernbert_config, ModernBertForMaskedLM),
+    "deberta": (deberta_config, DebertaWithMaskDecoder),
     "gpt2": (gpt2_config, GPT2LMHeadModel),
     "opt": (opt_config, OPTForCausalLM),
     "t5": (t5_config, T5ForConditionalGeneration),
@@ -52,7 +62,9 @@ _DROPOUTS = (
 
 
 def build_model(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int, seed: int) -> PreTrainedModel:
-    """Build a model in float32 on the CPU, in training mode, with PyTorch's attention kernel ("sdpa").
+    """Build a model in float32 on the CPU, in training mode, with PyTorch's attention kernel where it fits.
+
+    With `options.generator_layers`, the model is a `ReplacedTokenModel`.
 
     Args:
         options: architecture, sizes, and the checkpoint to start from, if any.
@@ -74,7 +86,10 @@ def build_model(options: ModelOptions, special_tokens: "SpecialTokens", vocab_si
         torch.default_generator.manual_seed(seed)
         if options.checkpoint is not None:
             return _from_checkpoint(options, options.checkpoint, config, model_class)
-        config._attn_implementation = "sdpa"
+        if options.generator_layers is not None:
+            sizes = options.copy_with(num_hidden_layers=options.generator_layers, generator_layers=None)
+            return build_pair(make_config(sizes, special_tokens, vocab_size), config, options.embedding_sharing)
+        config._attn_implementation = attention_kernel(config)
         model = model_class(config)
         if options.architecture == "t5" and not options.tie_word_embeddings:
             untie_t5(model)

@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field
 from safetensors import SafetensorError
 from transformers import (
     BertConfig,
+    DebertaV2Config,
     GPT2Config,
     ModernBertConfig,
     OPTConfig,
@@ -30,14 +31,22 @@ from bitcipher import json_files, object_store, storage
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.records import Record
 from training.file_digests import check_stored_digests
+from training.models.deberta import DebertaWithMaskDecoder
+from training.models.encoders import attention_kernel
 from training.models.model_folder import MODEL_CONFIG, missing_model
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import PROJECTED, ProjectedRobertaConfig
+from training.models.replaced_tokens import ReplacedTokenConfig, ReplacedTokenModel
 
 _CONFIGS = {
     config.model_type: config
-    for config in (BertConfig, RobertaConfig, ProjectedRobertaConfig, ModernBertConfig, GPT2Config, OPTConfig, T5Config)
+    for config in (
+        *(BertConfig, RobertaConfig, ProjectedRobertaConfig, ModernBertConfig),
+        *(DebertaV2Config, ReplacedTokenConfig, GPT2Config, OPTConfig, T5Config),
+    )
 }
+# Classes of this project by their names in `config.json`.
+_OWN_CLASSES = PROJECTED | {each.__name__: each for each in (DebertaWithMaskDecoder, ReplacedTokenModel)}
 _GENERATION = "generation_config.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
@@ -96,8 +105,8 @@ def load_model(folder: str) -> PreTrainedModel:
     config = read_config(folder)
     names = config.architectures if isinstance(config.architectures, list) else []
     name = str(names[0]) if names else "none"
-    model_class = PROJECTED.get(name) or getattr(transformers, name, None)
-    # Only classes that transformers or `projected` defines for this configuration: code in the folder is never run.
+    model_class = _OWN_CLASSES.get(name) or getattr(transformers, name, None)
+    # Only classes that transformers or this project defines for this configuration: code in the folder is never run.
     if not (
         isinstance(model_class, type)
         and issubclass(model_class, PreTrainedModel)
@@ -163,7 +172,7 @@ def load_model_as(folder: str, model_class: type[PreTrainedModel], config: PreTr
                 config=config,
                 local_files_only=True,
                 use_safetensors=True,
-                attn_implementation="sdpa",
+                attn_implementation=attention_kernel(config),
                 dtype=torch.float32,
                 output_loading_info=True,
             )

@@ -1,8 +1,11 @@
-"""Configurations of encoders: BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), ModernBERT (Warner et al. 2024)."""
+"""Configurations of encoders.
+
+BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), DeBERTa (He et al. 2020), ModernBERT (Warner et al. 2024).
+"""
 
 from typing import TYPE_CHECKING, Any
 
-from transformers import BertConfig, ModernBertConfig, PreTrainedConfig, RobertaConfig
+from transformers import BertConfig, DebertaV2Config, ModernBertConfig, PreTrainedConfig, RobertaConfig
 
 from bitcipher.errors import BitcipherError
 from training.models.options import ModelOptions
@@ -66,9 +69,33 @@ def modernbert_config(options: ModelOptions, special_tokens: "SpecialTokens", vo
     )
 
 
+def deberta_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int) -> DebertaV2Config:
+    """Return the configuration of a DeBERTa with distances up to the maximum sequence length.
+
+    Raises:
+        BitcipherError: if the tokenizer has no dedicated padding token.
+    """
+    return DebertaV2Config(
+        max_position_embeddings=options.max_position_embeddings,
+        relative_attention=True,
+        max_relative_positions=options.max_position_embeddings,
+        pos_att_type=["c2p", "p2c"],
+        position_biased_input=False,
+        **_dropouts(options),
+        **_shared(options, special_tokens, vocab_size),
+    )
+
+
+def attention_kernel(config: PreTrainedConfig) -> str:
+    """Return the implementation of attention: PyTorch's kernel, which has no disentangled attention."""
+    return "eager" if isinstance(config, DebertaV2Config) else "sdpa"
+
+
 def architecture_of(config: PreTrainedConfig) -> str:
     """Return the `ModelOptions.architecture` of a configuration; a projected RoBERTa is a `roberta`."""
-    return "roberta" if isinstance(config, RobertaConfig) else config.model_type
+    if isinstance(config, RobertaConfig):
+        return "roberta"
+    return "deberta" if isinstance(config, DebertaV2Config) else config.model_type
 
 
 def _dropouts(options: ModelOptions) -> dict[str, Any]:

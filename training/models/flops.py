@@ -3,6 +3,7 @@
 from transformers import PreTrainedConfig
 
 from bitcipher.errors import BitcipherError
+from training.models.deberta import DECODER_LAYERS
 from training.models.encoders import architecture_of
 from training.scaling.matrix_flops import FORWARD_AND_BACKWARD, attention_flops, layer_flops, linear_flops
 
@@ -16,7 +17,7 @@ def training_flops(
     BERT's next-sentence head is left out: it predicts once per sequence.
 
     Args:
-        config: configuration of a GPT-2, OPT, BERT, RoBERTa, ModernBERT or T5.
+        config: configuration of a GPT-2, OPT, BERT, RoBERTa, ModernBERT, DeBERTa or T5.
         length: number of tokens of the sequence; for T5, of the encoder's input.
         predictions: number of predicted tokens per sequence, such as 0.15 times the length for masked models.
         decoder_length: number of tokens that T5's decoder reads.
@@ -42,6 +43,12 @@ def training_flops(
         case "modernbert":
             layer = layer_flops(length, hidden, config.intermediate_size, gated=True)
             head += linear_flops(predictions, hidden, hidden)
+        case "deberta":
+            # Products with the embeddings of distances, whose projections a batch shares.
+            distances = 2 * linear_flops(length, hidden, 2 * config.max_relative_positions)
+            layer = layer_flops(length, hidden, config.intermediate_size) + distances
+            # The decoder reads keys and values of the layer before twice, and replaces the last layer.
+            head += linear_flops(predictions, hidden, hidden) + (DECODER_LAYERS - 1) * layer
         case "t5":
             inner, gated = config.num_heads * config.d_kv, config.is_gated_act
             layer = layer_flops(length, hidden, config.d_ff, inner, gated)

@@ -6,8 +6,11 @@ from pydantic import Field, model_validator
 
 from bitcipher.records import Float, Record
 
-Architecture = Literal["bert", "roberta", "modernbert", "gpt2", "opt", "t5"]
+Architecture = Literal["bert", "roberta", "modernbert", "deberta", "gpt2", "opt", "t5"]
 ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
+EmbeddingSharing = Literal["es", "nes", "gdes"]
+# Architectures of the generator and the discriminator of replaced-token detection.
+GENERATOR_ARCHITECTURES = ("bert", "roberta", "modernbert", "deberta")
 
 # Standard deviation of the initial weights of all architectures of transformers except T5.
 TRANSFORMERS_INITIALIZER_RANGE = 0.02
@@ -21,7 +24,8 @@ class ModelOptions(Record):
     """
 
     architecture: Architecture = "roberta"
-    """`bert`, `roberta` or `modernbert` (encoders), `gpt2` or `opt` (decoders), or `t5` (encoder-decoder)."""
+    """`bert`, `roberta`, `modernbert` or `deberta` (encoders), `gpt2` or `opt` (decoders), or `t5`
+    (encoder-decoder)."""
     num_hidden_layers: int = Field(8, ge=1)
     """Number of Transformer layers; T5 has this many in the encoder and in the decoder."""
     hidden_size: int = Field(256, ge=1)
@@ -33,7 +37,7 @@ class ModelOptions(Record):
     gated."""
     max_position_embeddings: int = Field(128, ge=1)
     """Maximum sequence length in tokens; also for T5 and ModernBERT, which have no position
-    embeddings."""
+    embeddings, and for DeBERTa, which has embeddings of distances."""
     dropout: Float = Field(0.1, ge=0, lt=1)
     """Dropout probability of every dropout layer of the architecture."""
     initializer_range: Float | None = Field(None, gt=0)
@@ -46,6 +50,12 @@ class ModelOptions(Record):
     LayerNorm project them to `hidden_size`."""
     next_sentence: bool = False
     """Add the next-sentence head (`bert` only)."""
+    generator_layers: int | None = Field(None, ge=1)
+    """Number of layers of the generator of replaced-token detection, which has the other sizes of the discriminator
+    (encoders only). With it, all other options are those of the discriminator."""
+    embedding_sharing: EmbeddingSharing = "gdes"
+    """With `generator_layers`: token embeddings of the discriminator. `es`: those of the generator, trained by both;
+    `nes`: a table of its own; `gdes`: those of the generator without gradients, plus a trained difference."""
     checkpoint: str | None = None
     """Run, or folder or URI of a model, with the initial weights; its sizes must equal these options."""
 
@@ -64,7 +74,19 @@ class ModelOptions(Record):
             raise ValueError("`model.initializer_range` has no effect on a t5, which scales its weights; leave it out.")
         if self.next_sentence and self.architecture != "bert":
             raise ValueError(f"`model.next_sentence` needs a bert; leave it out for {self.architecture}.")
+        if self.generator_layers is not None:
+            self._check_generator()
         return self
+
+    def _check_generator(self) -> None:
+        if self.architecture not in GENERATOR_ARCHITECTURES:
+            raise ValueError(
+                f"`model.generator_layers` needs {', '.join(GENERATOR_ARCHITECTURES)}; leave it out for "
+                f"{self.architecture}."
+            )
+        for name in ("embedding_size", "next_sentence", "checkpoint"):
+            if getattr(self, name):
+                raise ValueError(f"`model.generator_layers` and `model.{name}` exclude each other; set one of them.")
 
     @property
     def effective_initializer_range(self) -> float:

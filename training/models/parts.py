@@ -5,8 +5,13 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
+from training.models.deberta import DebertaWithMaskDecoder
+
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
+
+# `model_type` of a generator with a discriminator.
+REPLACED_TOKENS = "replaced-tokens"
 
 # Arrays of a batch that are inputs of the model; the other arrays are inputs of the loss.
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -24,6 +29,8 @@ def hidden_states(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> Tens
         [B, S, H], where H is the hidden size; for T5 the decoder's output [B, D, H].
     """
     inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
+    if isinstance(model, DebertaWithMaskDecoder):
+        return model.decode_masked(inputs)
     if model.config.model_type != "t5":
         return model.base_model(**inputs, use_cache=False).last_hidden_state
     return model.decoder(
@@ -70,11 +77,23 @@ def input_embeddings(model: "PreTrainedModel") -> nn.Embedding:
     return model.get_input_embeddings()
 
 
+def embedding_tables(model: "PreTrainedModel") -> list[nn.Embedding]:
+    """Return the tables of token embeddings that start alike: one, or two if a discriminator has its own (`nes`)."""
+    has_own = model.config.model_type == REPLACED_TOKENS and model.config.embedding_sharing == "nes"
+    return [input_embeddings(model), *([model.discriminator.get_input_embeddings()] if has_own else [])]
+
+
+def find_generator(model: "PreTrainedModel") -> "PreTrainedModel":
+    """Return the generator of replaced-token detection, or the model itself if it has none."""
+    return model.generator if model.config.model_type == REPLACED_TOKENS else model
+
+
 def output_head(model: "PreTrainedModel") -> nn.Module:
     """Return the module that maps hidden states to logits, with the dense layer, norm and bias of the architecture."""
+    model = find_generator(model)
     if model.config.model_type == "modernbert":
         return nn.Sequential(model.head, model.decoder)
-    return model.cls.predictions if model.config.model_type == "bert" else model.lm_head
+    return model.cls.predictions if model.config.model_type in ("bert", "deberta-v2") else model.lm_head
 
 
 def output_bias(model: "PreTrainedModel") -> nn.Parameter | None:

@@ -7,6 +7,7 @@ from training.objectives.base import BatchContext, Objective, check_objective
 from training.objectives.causal import CausalLM
 from training.objectives.masked import MaskedLM
 from training.objectives.next_sentence import NextSentence
+from training.objectives.replaced_tokens import ReplacedTokens
 from training.objectives.span_corruption import SpanCorruption
 from training.objectives.word_boundaries import word_starts
 
@@ -16,6 +17,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
     "causal": CausalLM,
     "span_corruption": SpanCorruption,
     "next_sentence": NextSentence,
+    "replaced_tokens": ReplacedTokens,
 }
 
 
@@ -47,6 +49,7 @@ __all__ = [
     "MaskedLM",
     "NextSentence",
     "Objective",
+    "ReplacedTokens",
     "SpanCorruption",
     "check_objective",
     "make_objective",

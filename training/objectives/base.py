@@ -50,6 +50,8 @@ class Objective(Record):
     """Names of the metrics of an evaluation (see `training.loop.evaluation`)."""
     needs_next_sentence_head: ClassVar[bool] = False
     """Whether the model needs the next-sentence head."""
+    needs_generator: ClassVar[bool] = False
+    """Whether the model needs a generator."""
 
     def text_length(self, length: int) -> int:
         """Return the number of text tokens in an example of `length` positions.
@@ -90,3 +92,7 @@ def check_objective(objective: Objective, options: ModelOptions) -> None:
         )
     if objective.needs_next_sentence_head and not options.next_sentence:
         raise BitcipherError(f"{name} needs the next-sentence head; set `model.next_sentence` to true.")
+    if objective.needs_generator and options.generator_layers is None:
+        raise BitcipherError(f"{name} needs a generator; set `model.generator_layers`.")
+    if options.generator_layers is not None and not objective.needs_generator:
+        raise BitcipherError(f"{name} trains no generator; leave `model.generator_layers` out.")

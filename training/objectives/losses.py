@@ -42,6 +42,34 @@ def summed_loss(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") ->
     return torch.stack(losses).sum()
 
 
+def summed_loss_and_samples(
+    model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor", draws: "Tensor"
+) -> tuple["Tensor", "Tensor"]:
+    """Return the loss of `summed_loss`, and a token that is sampled from each prediction.
+
+    Args:
+        model: model whose head computes the logits.
+        hidden: [N, H].
+        labels: [N] int64, the target tokens.
+        draws: [N] float32, uniform random numbers below 1, which determine the samples.
+
+    Returns:
+        A float32 scalar, in nats, and [N] int64 without gradients.
+    """
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    rows = max(1, MAX_LOGITS // model.config.vocab_size)
+    chunks = zip(hidden.split(rows), labels.split(rows), draws.split(rows), strict=True)
+    parts = [
+        checkpoint(_chunk_loss_and_samples, model, *chunk, use_reentrant=False, preserve_rng_state=False)
+        if len(labels) > rows
+        else _chunk_loss_and_samples(model, *chunk)
+        for chunk in chunks
+    ]
+    return torch.stack([loss for loss, _ in parts]).sum(), torch.cat([samples for _, samples in parts])
+
+
 def score_tokens(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -> tuple["Tensor", "Tensor"]:
     """Return the cross-entropy of each prediction, and whether its likeliest token is the target; without gradients.
 
@@ -85,3 +113,19 @@ def _chunk_loss(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") ->
     from torch.nn import functional
 
     return functional.cross_entropy(models.logits(model, hidden).float(), labels, reduction="sum")
+
+
+def _chunk_loss_and_samples(
+    model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor", draws: "Tensor"
+) -> tuple["Tensor", "Tensor"]:
+    import torch
+    from torch.nn import functional
+
+    logits = models.logits(model, hidden).float()
+    with torch.no_grad():
+        # The first token at which the cumulative probability exceeds the random number. Rounding in float32 would add
+        # up over large vocabularies.
+        cumulative = logits.softmax(dim=1, dtype=torch.float64).cumsum(dim=1)
+        thresholds = draws.double()[:, None] * cumulative[:, -1:]
+        samples = torch.searchsorted(cumulative, thresholds, right=True)[:, 0].clamp(max=logits.shape[1] - 1)
+    return functional.cross_entropy(logits, labels, reduction="sum"), samples

@@ -31,7 +31,7 @@ class MaskedLM(Objective):
     every row has a prediction. Special tokens are never selected.
     """
 
-    architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta", "modernbert")
+    architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta", "modernbert", "deberta")
 
     mlm_probability: Float = Field(0.15, gt=0, lt=1)
     """Fraction of tokens to predict."""

@@ -1,4 +1,4 @@
-"""Reproduction of the tables and figures of Zhao & Williams (2023), *Bit Cipher*."""
+"""Reproduction of tables and figures of papers."""
 
 from typing import TYPE_CHECKING
 

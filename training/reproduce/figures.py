@@ -31,7 +31,7 @@ def reproduce_figure_4(
 
     Args:
         sources: sources of the text.
-        out: path or URI of the directory of the runs, and of curves.png, curves.html and table.md.
+        out: path or URI of the directory of the runs, and of curves.png, lead.png, curves.html and table.md.
         seeds: number of runs per init.
         settings: changes to all recipes, such as "loop.max_steps=500".
         workers: number of Ray workers; 0 trains in this process.
@@ -43,8 +43,8 @@ def reproduce_figure_4(
     runs = []
     for seed in range(1, seeds + 1):
         for name, (recipe, changes) in FIGURE_4.items():
-            run_settings = [*changes, _sources(sources), *settings, f"seed={seed}"]
-            runs.append(_train(recipe, storage.join(out, f"{name}-{seed}"), out, run_settings, workers, progress))
+            run_settings = [*changes, set_sources(sources), *settings, f"seed={seed}"]
+            runs.append(train_recipe(recipe, storage.join(out, f"{name}-{seed}"), out, run_settings, workers, progress))
     return compare_runs(runs, out)
 
 
@@ -63,8 +63,8 @@ def reproduce_figure_5(
     Args:
         pretraining: sources of the text for pre-training.
         sources: sources of the text for fine-tuning.
-        out: path or URI of the directory of the runs; each model has a subdirectory with curves.png, curves.html and
-            table.md.
+        out: path or URI of the directory of the runs; each model has a subdirectory with curves.png, lead.png,
+            curves.html and table.md.
         seeds: number of fine-tuning runs per model and init, all from one pre-trained model.
         settings: changes to all recipes.
         pretraining_settings: additional changes to the recipes of pre-training.
@@ -77,25 +77,28 @@ def reproduce_figure_5(
     tables = []
     for model in FIGURE_5:
         pretrained = storage.join(out, f"{model}-pretrained")
-        run_settings = [_sources(pretraining), *settings, *pretraining_settings]
-        _train(f"figure-5-{model}-pretrain", pretrained, out, run_settings, workers, progress)
+        run_settings = [set_sources(pretraining), *settings, *pretraining_settings]
+        train_recipe(f"figure-5-{model}-pretrain", pretrained, out, run_settings, workers, progress)
         checkpoint = f"model.checkpoint={json.dumps(pretrained)}"
         runs = []
         for seed in range(1, seeds + 1):
-            run_settings = [_sources(sources), checkpoint, *settings, f"seed={seed}"]
+            run_settings = [set_sources(sources), checkpoint, *settings, f"seed={seed}"]
             for init in ("ordinary", "cipher"):
                 target = storage.join(out, model, f"{init}-{seed}")
-                runs.append(_train(f"figure-5-{model}-{init}", target, out, run_settings, workers, progress))
+                runs.append(train_recipe(f"figure-5-{model}-{init}", target, out, run_settings, workers, progress))
         tables.append(f"## {model}\n\n{compare_runs(runs, storage.join(out, model))}")
     return "\n".join(tables)
 
 
-def _train(recipe: str, folder: str, out: str, settings: Sequence[str], workers: int, progress: StageProgress) -> str:
+def train_recipe(
+    recipe: str, folder: str, out: str, settings: Sequence[str], workers: int, progress: StageProgress
+) -> str:
+    """Train a shipped recipe with the prepared text of the directory `out`, and return the folder of the run."""
     prepared = storage.join(out, PREPARED)
     launch_pretraining(read_recipe(find_recipe(recipe), settings), folder, prepared, workers, progress)
     return folder
 
 
-def _sources(sources: Sequence[str]) -> str:
+def set_sources(sources: Sequence[str]) -> str:
     """Return the setting of the sources."""
     return f"text.sources={json.dumps(list(sources))}"

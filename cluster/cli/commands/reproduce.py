@@ -1,4 +1,4 @@
-"""Reproduce tables and figures of papers: `tables`, `figure-4` and `figure-5` of Bit Cipher, and `downscaling`."""
+"""Reproduce tables and figures: `tables`, `figure-4`, `figure-5` (Bit Cipher), `downscaling`, `embedding-sharing`."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -130,3 +130,41 @@ def downscaling(
     from training.reproduce.downscaling import reproduce_downscaling
 
     print_text(reproduce_downscaling(evaluations, storage.absolute(out)), end="")
+
+
+@reproduce.command("embedding-sharing")
+def embedding_sharing(
+    sources: Sources,
+    *,
+    data: Annotated[str, typer.Option(help="Folder of the task's files as published.", metavar=PATH)],
+    out: Out,
+    task: Annotated[str, typer.Option(help="Task of the discriminators; see `bitcipher finetune --help`.")] = "squad2",
+    seeds: Seeds = 3,
+    settings: Settings = None,
+    finetuning_settings: Annotated[
+        list[str] | None,
+        typer.Option("--set-finetuning", help="Like --set, for the fine-tuning only.", metavar=SETTING),
+    ] = None,
+    workers: Workers = 0,
+) -> None:
+    """Compare shared, separate and gradient-disentangled embeddings in replaced-token detection (DeBERTaV3, Table 1).
+
+    For example: bitcipher reproduce embedding-sharing corpus --task cola --data glue/CoLA --out sharing --seeds 1
+    """
+    require_extra("training", "`bitcipher reproduce`")
+    from pipelines.runtime.progress import StageProgress
+    from training.reproduce.embedding_sharing import reproduce_embedding_sharing
+
+    with resumable(TRAINING_KEPT), StageProgress() as progress:
+        report = reproduce_embedding_sharing(
+            sources,
+            task,
+            storage.absolute(data),
+            storage.absolute(out),
+            seeds,
+            settings or [],
+            finetuning_settings or [],
+            workers,
+            progress,
+        )
+    print_text(report, end="")

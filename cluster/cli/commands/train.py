@@ -56,7 +56,7 @@ def compare(
     ],
     *,
     out: Annotated[
-        str, typer.Option(help="Folder for curves.png, curves.html and table.md; overwritten.", metavar=PATH)
+        str, typer.Option(help="Folder for curves.png, lead.png, curves.html and table.md; overwritten.", metavar=PATH)
     ],
 ) -> None:
     """Plot runs side by side, and report how much sooner each reaches the final loss of the first run.

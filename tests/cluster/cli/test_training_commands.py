@@ -34,7 +34,7 @@ def test_runs_are_compared_by_recipe(run, tmp_path):
     for _ in range(2):  # the second call overwrites the files
         code, printed, _ = run("compare", "random-1", "cipher-1", "random-2", "--out", out)
         assert code == 0
-        assert sorted(path.name for path in out.iterdir()) == ["curves.html", "curves.png", "table.md"]
+        assert sorted(path.name for path in out.iterdir()) == ["curves.html", "curves.png", "lead.png", "table.md"]
         assert (out / "table.md").read_text() == printed
     header, _, random, cipher, *_ = printed.splitlines()
     assert header.endswith("| steps to random's final loss |")

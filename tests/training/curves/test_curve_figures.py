@@ -62,9 +62,12 @@ def test_page_is_self_contained_and_lists_groups(tmp_path):
         assert f"<td>{html.escape(name)}</td>" in page
     assert "<b>" not in page
     parsed = Parsed(page)
-    (image,) = parsed.attributes("img")
-    assert image["src"].startswith("data:image/svg+xml;base64,")
-    assert_whole(Parsed(page.replace(image["src"], "").replace('src=""', "")))
-    svg = base64.b64decode(image["src"].partition(",")[2]).decode()
-    assert svg.count("<svg") == svg.count("</svg>") == 1
-    assert not re.search(r"<script|<foreignObject|\bon\w+=", svg)
+    images = [image["src"] for image in parsed.attributes("img")]
+    assert len(images) == 2  # curves and leads
+    for image in images:
+        page = page.replace(image, "")
+        assert image.startswith("data:image/svg+xml;base64,")
+        svg = base64.b64decode(image.partition(",")[2]).decode()
+        assert svg.count("<svg") == svg.count("</svg>") == 1
+        assert not re.search(r"<script|<foreignObject|\bon\w+=", svg)
+    assert_whole(Parsed(page.replace('src=""', "")))

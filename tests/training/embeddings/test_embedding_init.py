@@ -22,7 +22,7 @@ from training.pretrain import make_training_run, pretrain
 from training.recipe import Recipe
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-ARCHITECTURES = ("bert", "roberta", "modernbert", "gpt2", "opt", "t5")
+ARCHITECTURES = ("bert", "roberta", "modernbert", "deberta", "gpt2", "opt", "t5")
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,10 @@ import torch
 from tiny_tasks import write_model
 
 from bitcipher.errors import BitcipherError
+from training import models
 from training.data import load_tokenizer, special_tokens, vocab_size
 from training.finetune.heads import build_task_model, max_sequence_length
-from training.models import ARCHITECTURES, load_model
+from training.models import ARCHITECTURES, load_model, save_model
 from training.models.checkpoint import read_config
 
 KINDS = ("classification", "regression", "question-answering", "token-classification")
@@ -63,7 +64,7 @@ def test_new_weights_are_heads_and_poolers(folder):
     new = {name for kind in kinds_of(folder) for name in made_of(folder, kind).new_weights}
     parts = {name.removeprefix("bert.").split(".")[0] for name in new}
     assert parts <= {"classifier", "score", "qa_outputs", "classification_head", "pooler"}
-    assert ("pooler" in parts) == (architecture_of(folder) == "bert")
+    assert ("pooler" in parts) == (architecture_of(folder) in ("bert", "deberta-v2"))
 
 
 def test_head_depends_on_seed_only(folder):
@@ -121,3 +122,20 @@ def test_invalid_options_raise(tmp_path):
     specials = special_tokens(load_tokenizer(str(roberta / "tokenizer.json")))
     with pytest.raises(BitcipherError, match="pads with token 0"):
         build_task_model(str(roberta), task_of("regression"), specials.__class__(3, 1, 2, 3, 4, ()), 60, 1)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "modernbert", "deberta"])
+def test_discriminator_is_fine_tuned_with_its_summed_table(tmp_path, architecture):
+    folder = write_model(tmp_path / "model", architecture, generator_layers=1, num_hidden_layers=2)
+    pair = load_model(str(folder))
+    with torch.no_grad():
+        pair.discriminator.get_input_embeddings().weight.normal_()
+    save_model(pair, str(folder))
+    made = made_of(folder, "classification")
+    assert models.architecture_of(made.model.config) == architecture
+    assert torch.equal(made.model.get_input_embeddings().weight, pair.discriminator_table())
+    below, source = dict(made.model.base_model.named_parameters()), dict(pair.discriminator.named_parameters())
+    layers = [name for name in source if "layer" in name]
+    assert layers
+    assert all(torch.equal(below[name], source[name]) for name in layers)
+    assert not any("layer" in name for name in made.new_weights)

@@ -13,7 +13,7 @@ torch.set_num_threads(1)
 SPECIALS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=4, sentinels=(5, 6, 7, 8))
 VOCABULARY, LENGTH, LAYERS, WIDTH = 40, 10, 3, 16
 NARROW = "roberta of narrow rows"
-FAMILIES = ["bert", "roberta", "modernbert", NARROW, "gpt2", "opt", "t5"]
+FAMILIES = ["bert", "roberta", "modernbert", "deberta", NARROW, "gpt2", "opt", "t5"]
 
 
 def model_of(family: str):
@@ -34,7 +34,7 @@ def batch_of(family: str, seed: int) -> dict[str, np.ndarray]:
     batch = {"input_ids": random.integers(9, VOCABULARY, (4, LENGTH))}
     if family == "t5":
         return batch | {key: random.integers(9, 20, (4, 5)) for key in ("decoder_input_ids", "labels")}
-    if family in ("bert", "roberta", "modernbert", NARROW):
+    if family in ("bert", "roberta", "modernbert", "deberta", NARROW):
         return batch | {"positions": np.array([3, 7, 12, 30]), "labels": random.integers(9, 14, 4)}
     return batch | {"labels": random.integers(9, 20, (4, LENGTH))}
 

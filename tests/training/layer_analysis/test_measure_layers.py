@@ -95,3 +95,10 @@ def test_invalid_run_raises(run, tmp_path):
     (copy / "run.json").unlink()
     with pytest.raises(BitcipherError, match="not a run"):
         measure_layers(copy, 5, 8)
+
+
+def test_run_of_a_discriminator_raises(tmp_path, tiny_text, one_thread):
+    model = {"architecture": "roberta", "generator_layers": 1}
+    pretrain(config_of(tmp_path, tiny_text, model=model, objective={"name": "replaced_tokens"}, loop={"max_steps": 1}))
+    with pytest.raises(BitcipherError, match="trains a discriminator, which predicts no tokens"):
+        measure_layers(tmp_path, 12, 32)

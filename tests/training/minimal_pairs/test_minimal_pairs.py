@@ -55,7 +55,7 @@ def reference(model, tokenizer: Tokenizer, sentence: str, masked: bool) -> float
     return total
 
 
-@pytest.mark.parametrize("architecture", ["gpt2", "opt", "bert", "roberta", "modernbert"])
+@pytest.mark.parametrize("architecture", ["gpt2", "opt", "bert", "roberta", "modernbert", "deberta"])
 def test_likelihoods_equal_those_of_single_passes(architecture):
     model, tokenizer = built(architecture, kind="wordpiece" if architecture == "bert" else "bpe")
     expected = [reference(model, tokenizer, text, architecture not in ("gpt2", "opt")) for text in SENTENCES]

@@ -46,6 +46,14 @@ def test_flops_equal_those_of_the_counter(architecture):
     assert training_flops(model.config, LENGTH, PREDICTIONS) == pytest.approx(counted(model, False))
 
 
+def test_flops_of_deberta_equal_those_of_the_counter_but_for_projections_of_distances():
+    model = built("deberta")
+    hidden, distances, layers = 16, 2 * LENGTH, 3  # the last layer is used twice
+    projections = 3 * layers * 2 * 2 * distances * hidden**2 / BATCH
+    found = training_flops(model.config, LENGTH, PREDICTIONS)
+    assert found == pytest.approx(counted(model, False) - projections, rel=0.02)
+
+
 def test_flops_of_t5_equal_those_of_the_counter():
     model = built("t5")
     expected = counted(model, True)

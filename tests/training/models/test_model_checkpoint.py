@@ -26,7 +26,7 @@ def test_model_round_trip(kind, target, tmp_path):
     loaded = load_model(folder)
     assert type(loaded) is type(model)
     assert not loaded.training
-    assert loaded.config._attn_implementation == "sdpa"
+    assert loaded.config._attn_implementation == ("eager" if kind.startswith("deberta") else "sdpa")
     assert is_tied(loaded) == is_tied(model)
     assert torch.equal(logits(model, hidden_states(model, batch)), logits(loaded, hidden_states(loaded, batch)))
     trained = {name for name, weight in model.named_parameters() if weight.requires_grad}

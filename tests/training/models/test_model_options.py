@@ -7,7 +7,7 @@ from training.models import ModelOptions
 @pytest.mark.parametrize(
     ("changed", "fact"),
     [
-        ({"architecture": "llama"}, "`architecture` must be bert, roberta, modernbert, gpt2, opt or t5"),
+        ({"architecture": "llama"}, "`architecture` must be bert, roberta, modernbert, deberta, gpt2, opt or t5"),
         ({"num_hidden_layers": 0}, "`num_hidden_layers` must be at least 1, got 0"),
         (
             {"hidden_size": 30, "num_attention_heads": 4},

@@ -25,6 +25,7 @@ KINDS = {
     "bert with next sentence": {"architecture": "bert", "next_sentence": True},
     "roberta": {"architecture": "roberta"},
     "modernbert": {"architecture": "modernbert"},
+    "deberta": {"architecture": "deberta"},
     "gpt2": {"architecture": "gpt2"},
     "opt": {"architecture": "opt"},
     "t5": {"architecture": "t5"},

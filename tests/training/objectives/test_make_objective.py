@@ -7,6 +7,7 @@ from training.objectives import (
     CausalLM,
     MaskedLM,
     NextSentence,
+    ReplacedTokens,
     SpanCorruption,
     check_objective,
     make_objective,
@@ -43,14 +44,24 @@ def test_invalid_objective_raises(values, fact):
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_check_objective(name):
     objective = make_objective({"name": name})
-    fitting = {"masked": {"bert", "roberta", "modernbert"}, "causal": {"gpt2", "opt"}, "span_corruption": {"t5"}}
+    encoders = {"bert", "roberta", "modernbert", "deberta"}
+    fitting = {"masked": encoders, "causal": {"gpt2", "opt"}, "span_corruption": {"t5"}, "replaced_tokens": encoders}
     for architecture in ARCHITECTURES:
-        options = ModelOptions(architecture=architecture, next_sentence=architecture == "bert")
+        layers = 1 if name == "replaced_tokens" and architecture in encoders else None
+        has_head = architecture == "bert" and not layers
+        options = ModelOptions(architecture=architecture, next_sentence=has_head, generator_layers=layers)
         if architecture in fitting.get(name, {"bert"}):
             check_objective(objective, options)
         else:
             with pytest.raises(BitcipherError, match=f"trains .* is {architecture}"):
                 check_objective(objective, options)
+
+
+def test_generator_without_objective_and_objective_without_generator_raise():
+    with pytest.raises(BitcipherError, match=r"needs a generator; set `model\.generator_layers`"):
+        check_objective(ReplacedTokens(), ModelOptions(architecture="bert"))
+    with pytest.raises(BitcipherError, match=r"MaskedLM trains no generator; leave `model\.generator_layers` out"):
+        check_objective(MaskedLM(), ModelOptions(architecture="bert", generator_layers=1))
 
 
 def test_next_sentence_without_head_raises():

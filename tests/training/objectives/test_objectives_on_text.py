@@ -47,6 +47,7 @@ def test_objective_learns_from_text(name, text):
             max_position_embeddings=LENGTH,
             dropout=0.0,
             next_sentence=objective.needs_next_sentence_head,
+            generator_layers=1 if objective.needs_generator else None,
         ),
         tokens,
         vocabulary,
