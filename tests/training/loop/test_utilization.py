@@ -25,7 +25,7 @@ def sentinel_text(tmp_path_factory):
     return write_tiny_text(tmp_path_factory.mktemp("sentinels") / "text", kind="unigram", sentinels=10)
 
 
-# Changes of the recipe, and number of tokens that the decoder predicts.
+# Changes of the recipe, and number of predicted tokens; those of T5 are 3 tokens, a sentinel and the end token.
 CAUSAL = ({}, 16)
 T5 = (
     {"model": {"architecture": "t5"}, "objective": {"name": "span_corruption"}},
@@ -92,3 +92,10 @@ def test_peak_of_this_gpu_needs_bfloat16():
     assert find_peak_flops(LoopOptions(precision="float32"), world) is None
     known = peak_of(torch.cuda.get_device_name())
     assert find_peak_flops(LoopOptions(precision="bfloat16"), world) == known
+
+
+def test_replaced_token_detection_has_no_utilization(tiny_text, tmp_path):
+    model = {"architecture": "modernbert", "generator_layers": 1, "embedding_sharing": "gdes"}
+    objective = {"name": "replaced_tokens"}
+    pretrain(config_of(tmp_path, tiny_text, model=model, objective=objective, loop={"peak_tflops": 1, "max_steps": 4}))
+    assert not any("model_flops_utilization" in line for line in lines_of(tmp_path))
