@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from transformers import PreTrainedModel
+
 from bitcipher import json_files, storage
 from bitcipher.vectors import CipherVectors
 from training.data import TokenDataset, special_tokens, vocab_size
@@ -17,7 +19,7 @@ from training.embeddings import (
 )
 from training.file_digests import write_digests
 from training.loop import TextExamples, TrainingRun, World, opening_run, resolve_model_folder, run_loop
-from training.models import build_model
+from training.models import architecture_of, build_model, find_generator, training_flops
 from training.objectives import MaskedLM, word_starts
 from training.recipe import Recipe
 from training.run_files import CONFIG, EMBEDDING_INIT, RECIPE, TOKENIZER, PretrainingConfig
@@ -89,5 +91,15 @@ def make_training_run(
         freeze_schedule=FreezeSchedule(recipe.embeddings),
         seed=recipe.seed,
         folder=folder,
-        tokens_per_step=recipe.loop.batch_size * objective.text_length(length),
+        tokens_per_sequence=objective.text_length(length),
+        flops_of_sequence=_flops_of_sequence(model, length),
     )
+
+
+def _flops_of_sequence(model: PreTrainedModel, length: int) -> Callable[[float], float] | None:
+    """Return a function of the mean number of predictions, or None for a generator with a discriminator."""
+    if find_generator(model) is not model:
+        return None
+    # T5's decoder reads as many tokens as it predicts.
+    is_t5 = architecture_of(model.config) == "t5"
+    return lambda predictions: training_flops(model.config, length, predictions, round(predictions) if is_t5 else None)

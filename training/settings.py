@@ -26,15 +26,31 @@ def apply_settings(values: dict[str, Any], source: str, settings: Sequence[str])
 
 
 def _apply(values: dict[str, Any], setting: str) -> None:
-    path, equals, text = setting.partition("=")
-    if not equals or not path:
+    name, equals, text = setting.partition("=")
+    if not equals or not name:
         raise BitcipherError(f"A setting must be NAME=VALUE, such as loop.max_steps=100, got {setting!r}.")
-    *groups, name = path.split(".")
+    try:
+        value = yaml.load(text, SafeLoader)
+    except (yaml.YAMLError, RecursionError, ValueError):
+        raise BitcipherError(f"The value of the setting {setting!r} is not valid YAML.") from None
+    set_option(values, name, value, setting)
+
+
+def set_option(values: dict[str, Any], name: str, value: Any, setting: str) -> None:
+    """Set an option in the plain values of a recipe or a study.
+
+    Args:
+        values: options by name, nested by group; changed in place.
+        name: dotted name of the option.
+        value: its new value.
+        setting: name and value, for error messages.
+
+    Raises:
+        BitcipherError: if a part of the name is not a group.
+    """
+    *groups, last = name.split(".")
     for group in groups:
         values = values.setdefault(group, {})
         if not isinstance(values, dict):
             raise BitcipherError(f"The setting {setting!r} is invalid, because `{group}` is not a group of options.")
-    try:
-        values[name] = yaml.load(text, SafeLoader)
-    except (yaml.YAMLError, RecursionError, ValueError):
-        raise BitcipherError(f"The value of the setting {setting!r} is not valid YAML.") from None
+    values[last] = value

@@ -58,6 +58,7 @@ MODULES = {
     "layers": "train",
     "generate": "generate",
     "evaluate-lm": "evaluate_lm",
+    "tune": "tune",
     "sweep": "sweep",
     "reproduce": "reproduce",
     "plan": "plan",

@@ -68,6 +68,18 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="Change an option of the recipe, such as loop.max_steps=100.", metavar=SETTING),
 ]
+ConcurrentTrials = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Number of trials that Ray Tune runs at the same time, one CPU each; 0 runs them one after another in "
+        "process. Uses the cluster of RAY_ADDRESS or of the Ray job if there is one.",
+    ),
+]
+GpusPerTrial = Annotated[
+    float,
+    typer.Option(min=0.0, max=1.0, help="Fraction of a GPU per concurrent trial, such as 0.25; 0 uses no GPU."),
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

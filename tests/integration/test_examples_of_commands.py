@@ -133,4 +133,7 @@ def test_example_runs(folder, command):
         arguments += tiny_commands.arguments_of()
     if arguments[0] == "sweep":  # an unchanged study takes half an hour
         arguments += tiny_commands.arguments_of(tiny_commands.STUDY)
+    if arguments[0] == "tune":
+        arguments += [*tiny_commands.arguments_of(), "--budget", "2steps", "--trials", "2"]
+        arguments += ["--set", "text.sources=[corpus]"]
     run(shlex.join(arguments))

@@ -77,15 +77,9 @@ def test_options_of_each_command():
     assert options_of("finetune") == VERBOSITY | finetuning
     assert options_of("compare") == {"runs", "out", "as_json"}
     assert options_of("layers") == VERBOSITY | {"run", "out", "classes", "sequences", "task", "data"}
-    assert options_of("sweep") == VERBOSITY | {
-        "recipe",
-        "out",
-        "settings",
-        "scale",
-        "budget",
-        "max_concurrent_trials",
-        "gpus",
-    }
+    trials = VERBOSITY | {"recipe", "out", "settings", "budget", "max_concurrent_trials", "gpus"}
+    assert options_of("sweep") == trials | {"scale"}
+    assert options_of("tune") == trials | {"search", "trials", "init", "seed"}
     choosing = {"max_new_tokens", "temperature", "top_k", "top_p", "seed"}
     assert options_of("generate") == choosing | {"model", "prompt", "prompts", "shots", "checkpoint"}
     assert options_of("evaluate-lm") == {"model", "pairs", "checkpoint"}

@@ -18,6 +18,7 @@ from training.sweep.budget import Speed
 from training.sweep.options import Study
 from training.sweep.study import FittedStudy
 from training.tokenizer_selection.choose_tokenizer import StoredChoice
+from training.tune.results import TrialScore
 
 SCORES = {"validation_accuracy": 0.5, "accuracy": 0.5, "weighted_f1": 0.25, "span_f1": None}
 CELL = {
@@ -56,6 +57,8 @@ SPEED = Speed(flops_per_second=1e9, step_seconds=0.01, max_concurrent_trials=2)
 RECORDS = [
     StoredCell.parse(CELL),
     StoredChoice.parse(CHOICE),
+    TrialScore(validation_loss=1.5, perplexity=4.5),
+    TrialScore(diverged="The loss is not finite."),
     FittedStudy(scale=0.5, seconds=3600.0, speed=SPEED, study=Study()),
     FittedStudy(scale=None, seconds=None, speed=None, study=Study(sources=("corpus",))),
     PretrainingConfig(recipe=Recipe(), text="text", vectors=None, folder="run"),

@@ -61,7 +61,7 @@ def _finetune(
         freeze_schedule=FreezeSchedule(options.embeddings),
         seed=options.seed,
         folder=folder,
-        tokens_per_step=loop.batch_size * encoder.length,
+        tokens_per_sequence=encoder.length,
         evaluator=evaluator,
         store=store,
     )

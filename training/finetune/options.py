@@ -60,6 +60,11 @@ class FinetuneOptions(Record):
             raise ValueError(f"`task` must be one of {', '.join(TASKS)}, got {self.task!r}.")
         if self.num_train_epochs is None and self.eval_each_epoch:
             raise ValueError("`eval_each_epoch` needs `num_train_epochs`; leave it out or set the number of epochs.")
+        if self.num_train_epochs is not None and self.loop.initial_batch_size is not None:
+            raise ValueError(
+                "`loop.initial_batch_size` needs `loop.max_steps`, because `num_train_epochs` gives steps of equal "
+                "batches; set it, or leave out `loop.initial_batch_size`."
+            )
         if self.embeddings.init == "cipher" and self.embeddings.vectors is None:
             raise ValueError(
                 "`embeddings.vectors` is missing; give a build that was made with --tokenizer and the path of the "

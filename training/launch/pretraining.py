@@ -26,7 +26,7 @@ def launch_pretraining(recipe: Recipe, folder: str, prepared: str, n_workers: in
             invalid.
     """
     recipe.loop.micro_batch_size_for(max(n_workers, 1))
-    recipe = _with_tokenizer_of_checkpoint(recipe)
+    recipe = with_tokenizer_of_checkpoint(recipe)
     values = {"recipe": recipe.to_dict()}
     sources = name_sources(recipe.text)  # before a folder is made, because sources can be missing
     with leasing_run_dir(folder, CONFIG):
@@ -40,8 +40,12 @@ def launch_pretraining(recipe: Recipe, folder: str, prepared: str, n_workers: in
         launch(folder, CONFIG, pretrain, config, lambda: recipe.loop.max_steps, n_workers, recipe.loop.device, progress)
 
 
-def _with_tokenizer_of_checkpoint(recipe: Recipe) -> Recipe:
-    """Return the recipe with the tokenizer of its checkpoint, unless the recipe names another tokenizer."""
+def with_tokenizer_of_checkpoint(recipe: Recipe) -> Recipe:
+    """Return the recipe with the tokenizer of its checkpoint, unless the recipe names another tokenizer.
+
+    Raises:
+        BitcipherError: if the checkpoint has no tokenizer, or a damaged one.
+    """
     if recipe.model.checkpoint is None:
         return recipe
     # Workers have other working directories.

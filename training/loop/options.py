@@ -16,9 +16,15 @@ class LoopOptions(Record):
     """Number of updates of the weights."""
     batch_size: int = Field(64, ge=1)
     """Number of sequences per update, over all workers."""
+    initial_batch_size: int | None = Field(None, ge=1)
+    """Number of sequences of the first update, a divisor of `batch_size`: the batch grows to `batch_size` in steps of
+    this size. By default, it is constant."""
+    batch_ramp_steps: Float = Field(0.2, gt=0)
+    """With `initial_batch_size`: number of steps after which the batch has `batch_size` sequences; a value below 1 is a
+    fraction of `max_steps`."""
     micro_batch_size: int | None = Field(None, ge=1)
-    """Number of sequences per forward pass; by default `batch_size` divided by the number of workers. Dropout is drawn
-    per micro-batch, so keep this size to reproduce a run with another number of workers."""
+    """Number of sequences per forward pass; by default the smallest batch divided by the number of workers. Dropout is
+    drawn per micro-batch, so keep this size to reproduce a run with another number of workers."""
     learning_rate: Float = Field(1e-3, gt=0)
     """Peak learning rate of AdamW."""
     warmup_steps: Float = Field(0.05, ge=0)
@@ -48,6 +54,9 @@ class LoopOptions(Record):
     """`cpu`, `cuda`, or `auto`: a GPU if there is one."""
     compile: bool = False
     """Compile the model with torch.compile. Compilation takes a minute or more, and needs a C++ compiler on CPUs."""
+    peak_tflops: Float | None = Field(None, gt=0)
+    """Peak of a worker's device in TFLOP/s (10¹² per second) at `precision`, for the utilization in the metrics; by
+    default the bfloat16 peak of known GPUs. Without a peak, the metrics have no utilization."""
     logging_steps: int = Field(10, ge=1)
     """Number of steps between two training losses in metrics.jsonl."""
     eval_steps: int = Field(100, ge=1)
@@ -61,10 +70,21 @@ class LoopOptions(Record):
 
     @model_validator(mode="after")
     def _check(self) -> "LoopOptions":
-        if self.micro_batch_size is not None and self.batch_size % self.micro_batch_size:
+        if self.batch_size % self._smallest_batch:
             raise ValueError(
-                f"`loop.batch_size` must be a multiple of `loop.micro_batch_size`, got {self.batch_size} and "
+                f"`loop.batch_size` must be a multiple of `loop.initial_batch_size`, got {self.batch_size} and "
+                f"{self.initial_batch_size}."
+            )
+        if self.micro_batch_size is not None and self._smallest_batch % self.micro_batch_size:
+            name = "batch_size" if self.initial_batch_size is None else "initial_batch_size"
+            raise ValueError(
+                f"`loop.{name}` must be a multiple of `loop.micro_batch_size`, got {self._smallest_batch} and "
                 f"{self.micro_batch_size}."
+            )
+        if self.initial_batch_size is not None and self.n_batch_ramp_steps > self.max_steps:
+            raise ValueError(
+                f"`loop.batch_ramp_steps` is {self.n_batch_ramp_steps} steps, more than the {self.max_steps} steps of "
+                "`loop.max_steps`; lower it."
             )
         is_stable = self.lr_scheduler_type == "warmup_stable_decay"
         if is_stable and self.n_warmup_steps + self.n_decay_steps > self.max_steps:
@@ -84,17 +104,46 @@ class LoopOptions(Record):
         """Number of steps of the decay of `warmup_stable_decay`."""
         return self._as_steps(self.decay_steps)
 
+    @property
+    def n_batch_ramp_steps(self) -> int:
+        """Number of steps after which the batch has its full size."""
+        return self._as_steps(self.batch_ramp_steps)
+
+    @property
+    def _smallest_batch(self) -> int:
+        return self.initial_batch_size or self.batch_size
+
+    def count_sequences(self, steps: int) -> int:
+        """Return the number of sequences in the first `steps` updates, over all workers.
+
+        >>> loop = LoopOptions(batch_size=24, initial_batch_size=8, batch_ramp_steps=4)
+        >>> [loop.batch_size_at(step) for step in range(6)]
+        [8, 8, 16, 16, 24, 24]
+        >>> loop.count_sequences(5)
+        72
+        """
+        increments = self.batch_size // self._smallest_batch - 1
+        # Step at which the batch grows for the j-th time.
+        growths = (math.ceil(j * self.n_batch_ramp_steps / increments) for j in range(1, increments + 1))
+        return self._smallest_batch * (steps + sum(max(0, steps - growth) for growth in growths))
+
+    def batch_size_at(self, step: int) -> int:
+        """Return the number of sequences of an update, over all workers; steps count from 0."""
+        return self.count_sequences(step + 1) - self.count_sequences(step)
+
     def micro_batch_size_for(self, n_workers: int) -> int:
         """Return the micro-batch size for the given number of workers.
 
         Raises:
             BitcipherError: if the batch cannot be split evenly.
         """
-        size = self.micro_batch_size or self.batch_size // n_workers
-        if size == 0 or self.batch_size % (size * n_workers):
+        batch = self._smallest_batch
+        size = self.micro_batch_size or batch // n_workers
+        if size == 0 or batch % (size * n_workers):
+            name = "batch_size" if self.initial_batch_size is None else "initial_batch_size"
             raise BitcipherError(
-                f"{n_workers} workers cannot split a batch of {self.batch_size} sequences into micro-batches of "
-                f"{size or 1}; set `loop.batch_size` to a multiple of both."
+                f"{n_workers} workers cannot split a batch of {batch} sequences into micro-batches of {size or 1}; set "
+                f"`loop.{name}` to a multiple of both."
             )
         return size
 

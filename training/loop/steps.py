@@ -50,11 +50,12 @@ def iter_steps(
 ) -> Iterator[StepData]:
     """Yield this worker's data for each step from `first` on; a thread prepares the next step."""
     size = options.micro_batch_size_for(world.size)
-    per_worker = options.batch_size // size // world.size
-    micro_batch_ids = list(range(world.rank * per_worker, (world.rank + 1) * per_worker))
 
     def make(step: int) -> StepData:
-        starts = [step * options.batch_size + micro_batch_id * size for micro_batch_id in micro_batch_ids]
+        per_worker = options.batch_size_at(step) // size // world.size
+        micro_batch_ids = list(range(world.rank * per_worker, (world.rank + 1) * per_worker))
+        first_position = options.count_sequences(step)
+        starts = [first_position + micro_batch_id * size for micro_batch_id in micro_batch_ids]
         batches = [examples.training_batch(np.arange(start, start + size)) for start in starts]
         return StepData(micro_batch_ids, batches, sum(objective.count_targets(batch) for batch in batches))
 
@@ -99,10 +100,14 @@ def compute_gradients(
 
 def autocast(world: World, options: LoopOptions) -> torch.autocast:
     """Return the autocast context of the loop's precision on a device."""
+    return torch.autocast(world.device.type, torch.bfloat16, enabled=uses_bfloat16(world, options))
+
+
+def uses_bfloat16(world: World, options: LoopOptions) -> bool:
+    """Return whether matrix products are computed in bfloat16."""
     # Older GPUs emulate bfloat16, which is slower than float32.
     is_supported = world.device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-    enabled = options.precision == "bfloat16" or (options.precision == "auto" and is_supported)
-    return torch.autocast(world.device.type, torch.bfloat16, enabled=enabled)
+    return options.precision == "bfloat16" or (options.precision == "auto" and is_supported)
 
 
 def to_device(batch: Batch, world: World) -> dict[str, torch.Tensor]:

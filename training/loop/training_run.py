@@ -26,6 +26,7 @@ from training.loop.run_lease import RunLease
 from training.loop.run_store import RunStore
 from training.loop.steps import StepData, SummedLoss, compute_gradients, iter_steps
 from training.loop.stop_request import STOPPED, catching_stop_requests
+from training.loop.utilization import UtilizationMeter, find_peak_flops
 
 # Called with the number of completed steps and a short note on the losses.
 Advance = Callable[[int, str], None]
@@ -46,8 +47,10 @@ class TrainingRun:
     """Seed of dropout."""
     folder: Path
     """Folder of the run, or its working copy on this node."""
-    tokens_per_step: int
-    """Number of tokens that a step reads, for the `tokens` of the metrics."""
+    tokens_per_sequence: int
+    """Number of tokens of a training sequence, for the `tokens` of the metrics."""
+    flops_of_sequence: Callable[[float], float] | None = None
+    """FLOPs of a training sequence with a mean number of predictions, for the utilization; None if not known."""
     evaluator: Callable[[torch.nn.Module, World], dict[str, float]] | None = None
     """Function that returns additional metrics at each evaluation, such as the scores of a task."""
     store: RunStore | None = None
@@ -106,6 +109,7 @@ class _Trainer:
         self._scheduler = make_scheduler(self._optimizer, run.options)
         self._logger: MetricsLogger | None = None
         self._finite = FiniteCheck(world.device)
+        self._utilization: UtilizationMeter | None = None
         self._lease = RunLease(run.uri)
         self.leased_folder = self._lease.folder or run.uri
         self._clock = time.perf_counter()
@@ -119,6 +123,9 @@ class _Trainer:
             next(self._run.store.download_checkpoints(), None)
         if checkpoint := find_latest_checkpoint(self._run.folder):
             self.state = load_checkpoint(checkpoint, self._model, self._optimizer)
+        peak = find_peak_flops(self._run.options, self._world)
+        if self._run.flops_of_sequence and peak:
+            self._utilization = UtilizationMeter(self._run.flops_of_sequence, peak, self.state.seconds)
         if self._run.options.compile:
             base_model: Any = self._model.base_model
             base_model.compile()
@@ -149,6 +156,8 @@ class _Trainer:
         learning_rate = set_learning_rate(self._optimizer, self._scheduler, step)
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
+        if self._utilization:
+            self._utilization.note(data, options.batch_size_at(step) // self._world.size)
         is_logged = step + 1 == options.max_steps or (step + 1) % options.logging_steps == 0
         metrics: dict[str, float] = {}
         if is_logged:
@@ -157,6 +166,8 @@ class _Trainer:
             metrics = {"loss": float(loss), "grad_norm": float(grad_norm), "learning_rate": learning_rate}
         seconds = self.state.seconds + time.perf_counter() - self._clock
         self.state = self.state.model_copy(update={"step": step + 1, "seconds": seconds})
+        if is_logged and self._utilization:
+            metrics |= self._utilization.read(seconds, run.tokens_per_sequence, self._world.size)
         if is_logged:
             self._log(metrics)
         self._clock = time.perf_counter()
@@ -210,7 +221,8 @@ class _Trainer:
         if is_stored:
             self._check_lease()
         state = self.state
-        cost = {"tokens": state.step * self._run.tokens_per_step, "seconds": round(state.seconds, 3)}
+        tokens = self._run.options.count_sequences(state.step) * self._run.tokens_per_sequence
+        cost = {"tokens": tokens, "seconds": round(state.seconds, 3)}
         if self._logger:
             self._logger.write(state.step, cost | metrics)
             if self._run.store and is_stored:

@@ -15,6 +15,7 @@ from training.finetune import CONFIG as FINETUNING
 from training.finetune import FinetuneOptions
 from training.finetune.task_files import read_task
 from training.launch.run_dir import check_run_dir, leasing_run_dir, prepare_run_dir
+from training.launch.trial_executor import TrialResources, has_ended, run_stage
 from training.prepare import prepare_vectors
 from training.run_files import CONFIG as PRETRAINING
 from training.run_files import ENDED
@@ -25,9 +26,8 @@ from training.sweep.language_data import PreparedLanguage, prepare_languages, re
 from training.sweep.options import Study
 from training.sweep.page import write_report
 from training.sweep.speed import measure_speed
-from training.sweep.trial_executor import TrialResources, run_trials
 from training.sweep.trial_results import read_model, read_score
-from training.sweep.trial_runs import TrialEnd, finetune_trial, has_ended, pretrain_trial
+from training.sweep.trial_runs import TrialEnd, finetune_trial, pretrain_trial
 from training.sweep.trials import (
     FinetuningTrial,
     PretrainingTrial,
@@ -98,17 +98,17 @@ def run_study(study: Study, out: str, resources: TrialResources, progress: Stage
             _prepare_pretraining(trial, study, languages[trial.language], out, runtime, progress) for trial in trials
         ]
     # The runtime is closed, so that its actors hold no CPU that the trials need.
-    _run_stage(pretraining, "pretrain", resources, out, progress)
+    run_stage(pretraining, "pretrain", resources, out, progress)
     finished = [trial for trial in trials if _is_finished(storage.join(out, "models", trial.name))]
     task_trials = finetuning_trials(study, finished)
     finetuning = [_prepare_finetuning(trial, study, out) for trial in task_trials]
-    _run_stage(finetuning, "finetune", resources, out, progress)
+    run_stage(finetuning, "finetune", resources, out, progress)
     models = [
         read_model(
             trial,
             storage.join(out, "models", trial.name),
             languages[trial.language].vocab_size,
-            study.pretraining.loop.batch_size,
+            study.pretraining.loop,
         )
         for trial in trials
     ]
@@ -201,18 +201,6 @@ def _prepare_finetuning(trial: FinetuningTrial, study: Study, out: str) -> Trial
     config = {"options": options.to_dict(), "folder": folder}
     prepare_run_dir(folder, FINETUNING, {"options": config["options"]})
     return Trial(trial.name, _import_path(finetune_trial), config)
-
-
-def _run_stage(
-    trials: Sequence[Trial], stage: str, resources: TrialResources, out: str, progress: StageProgress
-) -> None:
-    """Run the unfinished trials of a stage; the progress bar counts trials."""
-    if not trials:
-        return
-    waiting = [trial for trial in trials if not has_ended(trial.config["folder"])]
-    bar = progress.begin(stage, len(trials))
-    progress.advance(bar, len(trials) - len(waiting), f"of {len(trials):,} trials")
-    run_trials(waiting, resources, out, lambda name: progress.advance(bar, 1, name))
 
 
 def _is_finished(folder: str) -> bool:

@@ -2,20 +2,21 @@
 
 from bitcipher import storage
 from training.finetune import PREDICTIONS, TASK_INFO, TaskInfo
+from training.loop import LoopOptions
 from training.run_files import ENDED
 from training.sweep.findings import Evaluation, PretrainedModel, Score
 from training.sweep.trial_runs import TrialEnd, read_run_metrics
 from training.sweep.trials import FinetuningTrial, PretrainingTrial
 
 
-def read_model(trial: PretrainingTrial, folder: str, vocabulary: int, batch: int) -> PretrainedModel | None:
+def read_model(trial: PretrainingTrial, folder: str, vocabulary: int, loop: LoopOptions) -> PretrainedModel | None:
     """Return the losses of a pre-training run during and after training, or None if it has no evaluation yet.
 
     Args:
         trial: pre-training trial.
         folder: path or URI of the trial's run.
         vocabulary: number of tokens of the model's tokenizer.
-        batch: number of sequences per step.
+        loop: options of the loop, with the batch sizes.
     """
     lines = [line for line in read_run_metrics(folder) if "validation_loss" in line]
     if not lines:
@@ -28,7 +29,9 @@ def read_model(trial: PretrainingTrial, folder: str, vocabulary: int, batch: int
         init=trial.init,
         language=trial.language,
         vocabulary=vocabulary,
-        evaluations=tuple(Evaluation(line["step"], line["step"] * batch, line["validation_loss"]) for line in lines),
+        evaluations=tuple(
+            Evaluation(line["step"], loop.count_sequences(line["step"]), line["validation_loss"]) for line in lines
+        ),
         test_loss=ended.test_loss,
         stopped=ended.stopped,
     )

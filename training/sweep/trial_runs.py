@@ -8,7 +8,7 @@ from bitcipher import json_files, storage
 from bitcipher.records import Record
 from training.data import TokenDataset
 from training.errors import DivergenceError
-from training.finetune import PREDICTIONS, finetune
+from training.finetune import finetune
 from training.loop import World, copying_run, read_metrics, resolve_model_folder
 from training.loop.checkpoint_folders import CHECKPOINTS
 from training.loop.evaluation import evaluate
@@ -73,11 +73,6 @@ def finetune_trial(config: dict[str, Any]) -> None:
     except DivergenceError as diverged:
         _write_end(folder, TrialEnd(stopped=str(diverged)))
     storage.remove(storage.join(folder, CHECKPOINTS))
-
-
-def has_ended(folder: str) -> bool:
-    """Return whether a trial has finished or was stopped."""
-    return any(storage.exists(storage.join(folder, name)) for name in (ENDED, PREDICTIONS))
 
 
 def read_run_metrics(folder: str) -> list[dict[str, Any]]:

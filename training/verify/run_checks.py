@@ -18,16 +18,20 @@ from training.loop import METRICS, RUN_LEASE, copying_run, read_metrics
 from training.loop.checkpoint_folders import CHECKPOINTS, checkpoint_names
 from training.run_files import CONFIG as PRETRAINING
 from training.run_files import EMBEDDING_INIT, ENDED
-from training.verify.training_folders import STUDY, TOKEN_SHARDS, find_training_folders
+from training.verify.training_folders import STUDY, TOKEN_SHARDS, TUNE, find_training_folders
 
 _RESTORE = "restore the file from a copy"
 _AGAIN = "It is written again when the command of the run is run again."
-# Advice for each JSON file of a run or a study.
+# Written by `bitcipher tune`.
+RESULTS = "trials.json"
+# Advice for each JSON file of a run, a study or a search.
 _JSON_FILES = {
     PRETRAINING: "It holds the inputs of the run: restore it from a copy.",
     FINETUNING: "It holds the inputs of the run: restore it from a copy.",
     STUDY: "It holds the options of the study: restore it from a copy.",
-    ENDED: "It holds the end of a trial: remove it, and run the command of the study again.",
+    TUNE: "It holds the options of the search: run its command again to write it.",
+    ENDED: "It holds the end of a trial: remove it, and run the command of the study or search again.",
+    RESULTS: _AGAIN,
     TASK_INFO: _AGAIN,
     PREDICTIONS: _AGAIN,
     EMBEDDING_INIT: _AGAIN,
@@ -53,7 +57,7 @@ def verify_training(folder: str, runtime: Runtime, progress: StageProgress) -> V
     """Read all files of training runs and of the text that they were trained on, and return those that are damaged.
 
     Args:
-        folder: path or URI of a run, a study, or token shards.
+        folder: path or URI of a run, a study, a search, or token shards.
         runtime: runtime of the checks.
         progress: progress bars.
 
@@ -66,8 +70,8 @@ def verify_training(folder: str, runtime: Runtime, progress: StageProgress) -> V
     texts = {path for path in candidates if storage.exists(storage.join(path, TOKEN_SHARDS))}
     checks = [check for each in folders for check in _run_checks(each)]
     checks += [check for each in sorted(texts) for check in _text_checks(each)]
-    is_study = storage.exists(storage.join(folder, STUDY))
-    kind = "study" if is_study else "token shards" if folder in texts else "training run"
+    kinds = {STUDY: "study", TUNE: "search", TOKEN_SHARDS: "token shards"}
+    kind = next((kinds[name] for name in kinds if storage.exists(storage.join(folder, name))), "training run")
     return run_checks(kind, checks, runtime, progress)
 
 
@@ -81,7 +85,7 @@ def _text_of(folder: str) -> str | None:
 
 
 def _run_checks(folder: str) -> Iterator[Check]:
-    """Yield the checks of a run or a study."""
+    """Yield the checks of a run, a study or a search."""
     sizes = storage.list_files(folder)
     for name, advice in _JSON_FILES.items():
         if name in sizes:

@@ -10,7 +10,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import CHECKPOINTS, resumable
-from cluster.cli.options import Settings
+from cluster.cli.options import ConcurrentTrials, GpusPerTrial, Settings
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import NAME_OR_PATH, PATH
 
@@ -45,18 +45,8 @@ def sweep(
             help="Shrink the study to about this time on this machine: 30m, 2h or 1d.", show_default="no limit"
         ),
     ] = None,
-    max_concurrent_trials: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Number of trials that Ray Tune runs at the same time, one CPU each; 0 runs them one after another in "
-            "process. Uses the cluster of RAY_ADDRESS or of the Ray job if there is one.",
-        ),
-    ] = 0,
-    gpus: Annotated[
-        float,
-        typer.Option(min=0.0, max=1.0, help="Fraction of a GPU per concurrent trial, such as 0.25; 0 uses no GPU."),
-    ] = 0,
+    max_concurrent_trials: ConcurrentTrials = 0,
+    gpus: GpusPerTrial = 0,
 ) -> None:
     """Train small language models on a small vocabulary, and write a report. An interrupted study resumes.
 
@@ -69,8 +59,8 @@ def sweep(
     require_extra("training", "`bitcipher sweep`")
     from cluster.cli.display.console import OUT
     from pipelines.runtime.progress import StageProgress
+    from training.launch.trial_executor import TrialResources
     from training.sweep.options import find_study, read_study
-    from training.sweep.trial_executor import TrialResources
 
     if scale is not None and budget is not None:
         raise BitcipherError("Give --scale or --budget, not both: a budget determines the scale.")

@@ -21,6 +21,8 @@ COMMANDS = {
     "finetune none --task cola --data . --out run": "There is no tokenizer.json in ",
     "sweep nosuch --out run": "There is no study 'nosuch'",
     "sweep downscaling-small --out run --set shapes.names=[x]": "is not a shape",
+    "tune nosuch --out run --search loop.batch_size=[8] --budget 9steps": "There is no recipe 'nosuch'",
+    "tune masked --out run --search loop.spam=[8] --budget 9steps": "there is no option `loop.spam`",
     "generate none --prompt a": "There is no model in none",
     "generate none --prompts none.yaml": "There is no file none.yaml",
     "evaluate-lm none --pairs none.jsonl": "none.jsonl",

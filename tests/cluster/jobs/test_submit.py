@@ -226,6 +226,7 @@ def test_commands_mark_all_their_path_arguments():
         "train figure-4-random --out @run",
         "sweep @mine.yaml --out @study --set seed=2 --budget 2h --max-concurrent-trials 8 --gpus 0.25",
         "sweep downscaling --out @study --scale 0.01",
+        "tune @mine.yaml --out @tuned --search loop.batch_size=[8,16] --budget 9steps --set seed=2",
         "reproduce figure-5 @target --pretraining @corpus --out @figure",
     ],
 )

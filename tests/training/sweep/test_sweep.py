@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
+from training.launch.trial_executor import TrialResources
 from training.loop import latest_checkpoint
 from training.loop.checkpoint_folders import CHECKPOINTS
 from training.sweep import trial_runs
 from training.sweep.early_stopping import stop_reason
 from training.sweep.options import read_study
 from training.sweep.study import fit_study
-from training.sweep.trial_executor import TrialResources
 
 SMALL, MIDDLE, LARGE = tiny_study.SHAPES
 ONE = ("downstream.glue=null", "pretraining.inits=[random]", f"shapes.names=[{SMALL}, {LARGE}]")

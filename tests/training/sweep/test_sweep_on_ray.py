@@ -17,10 +17,10 @@ import torch
 from bitcipher import json_files
 from bitcipher.errors import BitcipherError
 from pipelines.store.lease import Lease
+from training.launch.trial_executor import TrialResources, run_trials
 from training.loop import RUN_LEASE
 from training.loop.stop_request import STOP
 from training.runtime import Trial
-from training.sweep.trial_executor import TrialResources, run_trials
 
 pytestmark = pytest.mark.long
 

@@ -1,4 +1,4 @@
-"""Execution of a study's trials: sequentially in this process, or concurrently on Ray Tune."""
+"""Execution of trials: sequentially in this process, or concurrently on Ray Tune."""
 
 import re
 import uuid
@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from pipelines.runtime.progress import StageProgress
 from pipelines.store.removal import list_names
+from training.finetune.run_files import PREDICTIONS
 from training.loop.stop_request import STOP
+from training.run_files import ENDED
 from training.runtime import Trial, run_tune_trials
 
 # Names of folders with Ray Tune's own files, which exist while trials run.
@@ -17,7 +20,7 @@ _RAY_STORAGE = re.compile(r"ray-tune-[0-9a-f]{8}")
 
 @dataclass(frozen=True)
 class TrialResources:
-    """Resources of a study's trials.
+    """Resources of trials.
 
     Raises:
         BitcipherError: if the fraction of a GPU is invalid.
@@ -64,3 +67,31 @@ def run_trials(
             run_tune_trials(trials, resources.max_concurrent_trials, resources.gpus, ray_folder, stop_file, on_end)
         finally:
             storage.remove(ray_folder)
+
+
+def run_stage(
+    trials: Sequence[Trial], stage: str, resources: TrialResources, out: str, progress: StageProgress
+) -> None:
+    """Run those trials of a stage that have not ended; the progress bar counts trials.
+
+    Args:
+        trials: trials whose configs have the `folder` of their runs.
+        stage: name of the progress bar.
+        resources: see `run_trials`.
+        out: path or URI of the folder of all trials, whose lease the caller holds.
+        progress: progress bars.
+
+    Raises:
+        BitcipherError: see `run_trials`.
+    """
+    if not trials:
+        return
+    waiting = [trial for trial in trials if not has_ended(trial.config["folder"])]
+    bar = progress.begin(stage, len(trials))
+    progress.advance(bar, len(trials) - len(waiting), f"of {len(trials):,} trials")
+    run_trials(waiting, resources, out, lambda name: progress.advance(bar, 1, name))
+
+
+def has_ended(folder: str) -> bool:
+    """Return whether the trial with this folder has finished or was stopped."""
+    return any(storage.exists(storage.join(folder, name)) for name in (ENDED, PREDICTIONS))

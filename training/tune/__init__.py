@@ -1,0 +1,1 @@
+"""Search over the options of a pre-training recipe, at a fixed budget per trial."""

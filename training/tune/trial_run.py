@@ -1,0 +1,43 @@
+"""Training and score of one trial of a search."""
+
+from pathlib import Path
+from typing import Any
+
+from bitcipher import json_files, storage
+from training.data import TokenDataset
+from training.errors import DivergenceError
+from training.loop import World, resolve_model_folder
+from training.loop.checkpoint_folders import CHECKPOINTS
+from training.loop.evaluation import evaluate
+from training.models import load_model
+from training.pretrain import make_training_run, pretrain
+from training.recipe import Recipe
+from training.run_files import ENDED
+from training.tune.results import TrialScore
+
+
+def run_trial(config: dict[str, Any]) -> None:
+    """Train a trial, or resume it, and write its score; then remove its checkpoints, because there can be many trials.
+
+    The score is computed by the objective of the recipe of the search. With the objective of the trial, a lower masking
+    share would give a lower loss, because fewer masked tokens are easier to predict.
+
+    Args:
+        config: values of a `PretrainingConfig`, and `base`, the values of the recipe of the search.
+    """
+    folder = config["folder"]
+    try:
+        pretrain({name: value for name, value in config.items() if name != "base"})
+        score = _score(Recipe.parse(config["base"], "The recipe"), config["text"], folder)
+    except DivergenceError as diverged:
+        score = TrialScore(diverged=str(diverged))
+    json_files.write(storage.join(folder, ENDED), score.to_dict())
+    storage.remove(storage.join(folder, CHECKPOINTS))
+
+
+def _score(recipe: Recipe, text: str, folder: str) -> TrialScore:
+    run = make_training_run(recipe, TokenDataset.open(text), None, Path())
+    world = World.current(recipe.loop.device)
+    model = load_model(resolve_model_folder(folder)).to(world.device)
+    metrics = evaluate(model, run.objective, run.examples, run.options, world)
+    return TrialScore(validation_loss=metrics["validation_loss"], perplexity=metrics.get("perplexity"))
