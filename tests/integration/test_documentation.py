@@ -101,7 +101,8 @@ def test_training_quick_start_runs(tmp_path, monkeypatch, capsys):
         "lead.png",
         "table.md",
     ]
-    assert len(list(Path("runs/prepared").iterdir())) == 2
+    kinds = [path.name.partition("-")[0] for path in sorted(Path("runs/prepared").iterdir())]
+    assert kinds == ["counts", "text", "vectors"]
 
 
 def modules() -> list[str]:
