@@ -17,6 +17,7 @@ from bitcipher.object_store import translating_errors
 from bitcipher.records import Count, Record
 from bitcipher.redaction import redact
 from bitcipher.storage import is_local, url_to_fs
+from bitcipher.versions import versions
 from pipelines.ingest.dataset_folder import find_arrow_files, split_pattern
 from pipelines.ingest.document_folder import DOCUMENTS, DocumentFile, find_document_files
 from pipelines.ingest.hf_datasets import DatasetSplit, is_dataset, list_splits
@@ -97,7 +98,7 @@ def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Sou
 
     Raises:
         BitcipherError: if a pattern matches nothing, a file given by name has an unknown ending, a file or a folder
-            given by name cannot be listed, or all files are empty.
+            given by name cannot be listed, a folder is a build, or all files are empty.
     """
     if format is not None and format not in FORMATS:
         raise BitcipherError(f"`format` must be one of {', '.join(FORMATS)}, got {format!r}.")
@@ -178,6 +179,8 @@ def _find(pattern: str, format: str | None) -> list[Source]:
             files = find_document_files(pattern)
             if files is not None:
                 return _document_shards(filesystem, pattern, path, files)
+            if versions(pattern):
+                raise BitcipherError(f"{pattern} is a build, not text: give the sources that it was made from.")
             entries = find_arrow_files(filesystem, pattern, path, split)
             format = format if entries is None else "arrow"
             entries = list(_walk(filesystem, path)) if entries is None else entries

@@ -167,6 +167,12 @@ class TestErrors:
         with pytest.raises(BitcipherError, match="empty: the folder has no readable file"):
             list_sources([str(tmp_path / "empty")])
 
+    def test_build_is_no_source(self, tmp_path):
+        (tmp_path / "books" / "versions").mkdir(parents=True)
+        (tmp_path / "books" / "versions" / "000001.json").write_text("{}")
+        with pytest.raises(BitcipherError, match="books is a build, not text: give the sources"):
+            list_sources([str(tmp_path / "books")])
+
     def test_only_empty_sources_raise(self, tmp_path):
         (tmp_path / "a.txt").touch()
         with pytest.raises(BitcipherError, match="All sources are empty"):
