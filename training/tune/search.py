@@ -39,11 +39,12 @@ def launch_search(options: SearchOptions, out: str, resources: TrialResources, p
     recipe = with_tokenizer_of_checkpoint(options.recipe)
     options = options.copy_with(recipe=recipe)
     trials = make_trials(options)
+    sources = name_sources(recipe.text)  # before a folder is made, because sources can be missing
     with leasing_run_dir(out, TUNE):
         json_files.write(storage.join(out, TUNE), options.redacted().to_dict())
         with open_runtime(resources.max_concurrent_trials) as runtime:
             text = prepare_text(recipe.text, storage.join(out, PREPARED), runtime, progress)
-            calls = [_prepare_trial(trial, options, text, out, runtime, progress) for trial in trials]
+            calls = [_prepare_trial(trial, options, text, sources, out, runtime, progress) for trial in trials]
         # The runtime is closed, so that its actors hold no CPU that the trials need.
         run_stage(calls, "tune", resources, out, progress)
         scores = [TrialScore.read(storage.join(call.config["folder"], ENDED)) for call in calls]
@@ -51,13 +52,18 @@ def launch_search(options: SearchOptions, out: str, resources: TrialResources, p
 
 
 def _prepare_trial(
-    trial: TuningTrial, options: SearchOptions, text: str, out: str, runtime: Runtime, progress: StageProgress
+    trial: TuningTrial,
+    options: SearchOptions,
+    text: str,
+    sources: dict[str, str],
+    out: str,
+    runtime: Runtime,
+    progress: StageProgress,
 ) -> Trial:
     """Create the folder and the vectors of a trial, and return the call that trains it."""
     folder, recipe = storage.join(out, TRIALS, trial.name), trial.recipe.to_dict()
     prepare_run_dir(folder, CONFIG, {"recipe": recipe})
     vectors = prepare_vectors(trial.recipe, text, storage.join(out, PREPARED), runtime, progress)
-    sources = name_sources(options.recipe.text)
     config = {"recipe": recipe, "text": text, "vectors": vectors, "folder": folder, "sources": sources}
     json_files.write(storage.join(folder, CONFIG), redact_values(config))
     return Trial(trial.name, _RUN_TRIAL, {**config, "base": options.recipe.to_dict()})
