@@ -105,7 +105,7 @@ class Study:
         dataset, loop = self.dataset(run), config.loop
         length = config.make_objective().text_length(config.model.max_position_embeddings)
         sequences = Sequences(dataset.train, length)
-        positions = np.arange(loop.max_steps * loop.batch_size)
+        positions = np.arange(loop.count_sequences(loop.max_steps))
         names = np.array(_names(dataset), dtype=object)
         with text.open("wb") as lines:
             for row in sequences.take(SequenceOrder(len(sequences), config.seed).sequence_ids(positions)):
