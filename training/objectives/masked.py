@@ -35,8 +35,9 @@ class MaskedLM(Objective):
 
     mlm_probability: Float = Field(0.15, gt=0, lt=1)
     """Fraction of tokens to predict."""
-    dynamic: bool = True
-    """Draw new masks in each epoch; otherwise a sequence always has the same masks."""
+    static_masks: int | None = Field(None, ge=1)
+    """Number of masks of each sequence, which epochs use in turn (10 in Liu et al. 2019, section 4.1); by default, each
+    epoch has new masks."""
     replacement: Literal["bert", "always"] = "bert"
     """Input at selected tokens: `bert` (80 % the mask token, 10 % a random token, 10 % unchanged) or `always` the mask
     token."""
@@ -80,8 +81,11 @@ class MaskedLM(Objective):
         return {"input_ids": inputs, "positions": np.flatnonzero(selected), "labels": examples[selected]}
 
     def rng_rows(self, context: BatchContext) -> np.ndarray:
-        """Return the counters [B] of the rows' random numbers: static masks depend on the sequence only."""
-        return context.row_ids if self.dynamic else context.sequence_ids
+        """Return the counters [B] of the rows' random numbers: static masks depend on the sequence and the epoch."""
+        if self.static_masks is None:
+            return context.row_ids
+        epochs = context.row_ids // len(context.sequences)
+        return context.sequence_ids * self.static_masks + epochs % self.static_masks
 
     def count_targets(self, batch: Mapping[str, np.ndarray]) -> int:
         """Return the number of selected tokens."""

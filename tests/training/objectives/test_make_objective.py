@@ -30,7 +30,7 @@ def test_make_objective():
     [
         ({}, "`objective.name` must be one of masked, causal"),
         ({"name": "electra"}, "`objective.name` must be one of masked, causal"),
-        ({"name": "masked", "shares": 1}, "no option `objective.shares`; choose from dynamic, mlm_probability"),
+        ({"name": "masked", "shares": 1}, "no option `objective.shares`; choose from mlm_probability, replacement"),
         ({"name": "causal", "mlm_probability": 0.1}, "`objective.mlm_probability` is unknown"),
         ({"name": "masked", "mlm_probability": 0}, "`objective.mlm_probability` must be greater than 0"),
         ({"name": "masked", "mlm_probability": "much"}, "`objective.mlm_probability` must be a number"),

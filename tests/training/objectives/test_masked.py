@@ -1,4 +1,5 @@
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def test_loss_and_gradients_match_transformers(architecture):
     assert_same_gradients(gradients(model, loss), gradients(model, expected))
 
 
-@pytest.mark.parametrize("objective", [MaskedLM(), MaskedLM(dynamic=False), MaskedLM(whole_word_mask=True)])
+@pytest.mark.parametrize("objective", [MaskedLM(), MaskedLM(static_masks=2), MaskedLM(whole_word_mask=True)])
 def test_rows_do_not_depend_on_batch(objective):
     starts = np.arange(VOCABULARY) % 3 == 0
     whole = objective.make_batch(make_context(objective, LENGTH, 30, word_starts=starts))
@@ -101,12 +102,23 @@ def test_every_row_with_text_has_a_prediction():
 
 def test_dynamic_and_static_masks():
     numbers = np.array([3, 3, 8])
-    for objective, same in ((MaskedLM(), False), (MaskedLM(dynamic=False), True)):
+    for objective, same in ((MaskedLM(), False), (MaskedLM(static_masks=1), True)):
         context = dataclasses.replace(make_context(objective, 66, 3), sequence_ids=numbers)
         first, second, _ = dense_labels(objective.make_batch(context))
         assert np.array_equal(first, second) == same
         later = dense_labels(objective.make_batch(dataclasses.replace(context, row_ids=context.row_ids + 1000)))
         assert np.array_equal(first, later[0]) == same
+
+
+def test_epochs_use_static_masks_in_turn():
+    objective = MaskedLM(static_masks=3)
+    context = make_context(objective, 66, 2)
+    epochs = [
+        dataclasses.replace(context, row_ids=context.row_ids + each * len(context.sequences)) for each in range(7)
+    ]
+    masks = [dense_labels(objective.make_batch(epoch)) for epoch in epochs]
+    for one, other in itertools.combinations(range(7), 2):
+        assert np.array_equal(masks[one], masks[other]) == ((other - one) % 3 == 0)
 
 
 def test_keys_give_different_masks():

@@ -149,7 +149,7 @@ def test_metrics_of_rows():
     assert total[1] == objective.count_targets(batch)
 
 
-@pytest.mark.parametrize("objective", [NextSentence(), NextSentence(dynamic=False)])
+@pytest.mark.parametrize("objective", [NextSentence(), NextSentence(static_masks=2)])
 def test_rows_do_not_depend_on_batch(objective):
     whole = objective.make_batch(make_context(objective, LENGTH, 12))
     parts = [
