@@ -75,6 +75,7 @@ def upload(folder: Path, uri: str) -> None:
             storage.write_bytes(f"{uri}/{path.relative_to(folder)}", path.read_bytes())
 
 
+@pytest.mark.slow  # after other tests with Ray in one process, Ray cannot set up the workers of the job
 def test_killed_training_resumes_to_the_bit(s3: str, submit: Submit, cluster: tuple[str, Path], tmp_path: Path):
     write_recipe(tmp_path / "setup", s3)
 
