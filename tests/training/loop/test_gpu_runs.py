@@ -7,6 +7,7 @@ from tiny_runs import config_of, curve_of
 from training.errors import DivergenceError
 from training.loop import LoopOptions, World, find_latest_checkpoint
 from training.loop.steps import autocast
+from training.loop.utilization import find_peak_flops, peak_of
 from training.pretrain import pretrain
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
@@ -28,3 +29,10 @@ def test_diverged_run_on_a_gpu_saves_nothing(tiny_text, tmp_path):
 def test_bfloat16_is_not_emulated():
     context = autocast(World.current("cuda"), LoopOptions())
     assert context._enabled == (torch.cuda.get_device_capability() >= (8, 0))
+
+
+def test_peak_of_this_gpu_needs_bfloat16():
+    world = World.current("cuda")
+    assert find_peak_flops(LoopOptions(precision="float32"), world) is None
+    known = peak_of(torch.cuda.get_device_name())
+    assert find_peak_flops(LoopOptions(precision="bfloat16"), world) == known
