@@ -75,6 +75,17 @@ def upload(folder: Path, uri: str) -> None:
             storage.write_bytes(f"{uri}/{path.relative_to(folder)}", path.read_bytes())
 
 
+def check_killed_run(start: Callable[[object], Command], uri: str, disk: Path) -> None:
+    """Run a job on a disk, and in a store with its driver killed after a checkpoint; both runs must be equal."""
+    run(start(disk))
+    killed = start(uri)
+    wait_for_checkpoint(uri, killed)
+    os.kill(driver_of(uri), signal.SIGKILL)
+    assert killed.process.wait(JOB_SECONDS) == 137
+    run(start(uri))
+    check_equal(uri, disk)
+
+
 @pytest.mark.slow  # after other tests with Ray in one process, Ray cannot set up the workers of the job
 def test_killed_training_resumes_to_the_bit(s3: str, submit: Submit, cluster: tuple[str, Path], tmp_path: Path):
     write_recipe(tmp_path / "setup", s3)
@@ -82,13 +93,7 @@ def test_killed_training_resumes_to_the_bit(s3: str, submit: Submit, cluster: tu
     def train(out: object) -> Command:
         return submit("train", "recipe.yaml", "--out", out, "--workers", 2)
 
-    run(train(tmp_path / "disk"))
-    killed = train(f"{s3}/run")
-    wait_for_checkpoint(f"{s3}/run", killed)
-    os.kill(driver_of(f"{s3}/run"), signal.SIGKILL)
-    assert killed.process.wait(JOB_SECONDS) == 137
-    run(train(f"{s3}/run"))
-    check_equal(f"{s3}/run", tmp_path / "disk")
+    check_killed_run(train, f"{s3}/run", tmp_path / "disk")
     for node in ("node-1", "node-2"):
         copies = cluster[1] / node / "bitcipher" / "token-shards"
         assert len([path for path in copies.iterdir() if path.is_dir()]) == 1  # copied once by each node
@@ -107,13 +112,7 @@ def test_killed_finetuning_resumes_to_the_bit(s3: str, submit: Submit, tmp_path:
         line = ("finetune", f"{s3}/model", "--task", "cola", "--data", f"{s3}/cola", "--out", out, "--workers", 2)
         return submit(*line, *(argument for setting in settings for argument in ("--set", setting)))
 
-    run(finetune(tmp_path / "disk"))
-    killed = finetune(f"{s3}/task")
-    wait_for_checkpoint(f"{s3}/task", killed)
-    os.kill(driver_of(f"{s3}/task"), signal.SIGKILL)
-    assert killed.process.wait(JOB_SECONDS) == 137
-    run(finetune(f"{s3}/task"))
-    check_equal(f"{s3}/task", tmp_path / "disk")
+    check_killed_run(finetune, f"{s3}/task", tmp_path / "disk")
     assert digest_file(f"{s3}/task/predictions.json") == digest_file(str(tmp_path / "disk" / "predictions.json"))
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import tiny_study
-import torch
 from typer.testing import CliRunner
 
 from bitcipher import storage
@@ -20,17 +19,10 @@ from training.sweep.early_stopping import stop_reason
 from training.sweep.options import read_study
 from training.sweep.study import fit_study
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SMALL, MIDDLE, LARGE = tiny_study.SHAPES
 ONE = ("downstream.glue=null", "pretraining.inits=[random]", f"shapes.names=[{SMALL}, {LARGE}]")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread():
-    """Use one thread, so that sums have the same order on every machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

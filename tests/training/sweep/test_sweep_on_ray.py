@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 import tiny_study
-import torch
 
 from bitcipher import json_files
 from bitcipher.errors import BitcipherError
@@ -22,21 +21,12 @@ from training.loop import RUN_LEASE
 from training.loop.stop_request import STOP
 from training.runtime import Trial
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("one_thread")]
 
 
 @pytest.fixture(scope="module")
 def folder(ray_cluster, tmp_path_factory):
     return tiny_study.write(tmp_path_factory.mktemp("study") / "folder")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread():
-    """Use one thread, as trials on Ray do."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def sweep(folder, out, *arguments):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import tiny_commands
-import torch
 import yaml
 from typer.testing import CliRunner
 
@@ -17,17 +16,10 @@ from training.launch import trial_executor
 from training.recipe import read_recipe
 from training.tune import trial_run
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SEARCH = ("loop.learning_rate={loguniform: [1e-3, 1e-1]}", "loop.batch_size=[4, 8]")
 LENGTH = 33  # tokens of text of a causal model with 32 positions
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread():
-    """Use one thread, so that sums have the same order on every machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
