@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from training.embeddings.options import EmbeddingInitOptions
-from training.models import input_embeddings
+from training.models import token_tables
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,12 @@ class FreezeSchedule:
 
 def set_embeddings_frozen(model: nn.Module, frozen: bool) -> None:
     """Freeze or unfreeze the token embeddings of a model."""
-    input_embeddings(model).weight.requires_grad_(not frozen)
+    for table in token_tables(model):
+        table.weight.requires_grad_(not frozen)
 
 
 def freeze_all_but_embeddings(model: nn.Module) -> None:
     """Freeze all weights of a model except its token embeddings and a tied output layer."""
-    embeddings = input_embeddings(model).weight
+    embeddings = {table.weight for table in token_tables(model)}
     for weight in model.parameters():
-        weight.requires_grad_(weight is embeddings)
+        weight.requires_grad_(weight in embeddings)

@@ -6,7 +6,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from transformers import get_scheduler
 
 from training.loop.options import LoopOptions
-from training.models import input_embeddings
+from training.models import token_tables
 
 # Names of AdamW's state tensors, which exist for each weight.
 STATE_TENSORS = ("exp_avg", "exp_avg_sq", "step")
@@ -20,14 +20,14 @@ def make_optimizer(model: nn.Module, options: LoopOptions, embeddings_multiplier
         options: options of the loop.
         embeddings_multiplier: learning rate of the token embeddings, as a multiple of that of the other weights.
     """
-    embeddings = input_embeddings(model).weight
-    others = [weight for weight in model.parameters() if weight is not embeddings]
+    embeddings = [table.weight for table in token_tables(model)]
+    others = [weight for weight in model.parameters() if weight not in set(embeddings)]
     tables = {module.weight for module in model.modules() if isinstance(module, nn.Embedding)}
     matrices = {weight for weight in others if weight.ndim >= 2} - tables
     groups = [
         {"params": [weight for weight in others if weight in matrices], "weight_decay": options.weight_decay},
         {"params": [weight for weight in others if weight not in matrices], "weight_decay": 0.0},
-        {"params": [embeddings], "weight_decay": 0.0, "lr": options.learning_rate * embeddings_multiplier},
+        {"params": embeddings, "weight_decay": 0.0, "lr": options.learning_rate * embeddings_multiplier},
     ]
     betas = (options.adam_beta1, options.adam_beta2)
     # `fused` updates all weights in one kernel, instead of several kernels per weight.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         output_bias,
         output_head,
         sentence_logits,
+        token_tables,
     )
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "output_head",
     "save_model",
     "sentence_logits",
+    "token_tables",
     "training_flops",
 ]
 
@@ -59,6 +61,7 @@ __getattr__ = lazy_names(
             "output_bias",
             "output_head",
             "sentence_logits",
+            "token_tables",
         ),
     },
 )

@@ -77,10 +77,16 @@ def input_embeddings(model: "PreTrainedModel") -> nn.Embedding:
     return model.get_input_embeddings()
 
 
+def token_tables(model: "PreTrainedModel") -> list[nn.Embedding]:
+    """Return all tables that tokens are looked up in: one, or two if there is a discriminator that has its own."""
+    own = model.discriminator.get_input_embeddings() if model.config.model_type == REPLACED_TOKENS else None
+    return [input_embeddings(model), *([own] if own is not None else [])]
+
+
 def embedding_tables(model: "PreTrainedModel") -> list[nn.Embedding]:
-    """Return the tables of token embeddings that start alike: one, or two if a discriminator has its own (`nes`)."""
-    has_own = model.config.model_type == REPLACED_TOKENS and model.config.embedding_sharing == "nes"
-    return [input_embeddings(model), *([model.discriminator.get_input_embeddings()] if has_own else [])]
+    """Return the tables of token embeddings, which start alike, without a table of differences (`gdes`)."""
+    has_differences = model.config.model_type == REPLACED_TOKENS and model.config.embedding_sharing == "gdes"
+    return token_tables(model)[: 1 if has_differences else None]
 
 
 def find_generator(model: "PreTrainedModel") -> "PreTrainedModel":

@@ -9,7 +9,15 @@ import torch
 from tiny_models import SPECIALS, TINY, VOCABULARY, batch_of
 
 from bitcipher.errors import BitcipherError
-from training.embeddings import EmbeddingInitOptions, TokenEmbeddings, init_embeddings
+from training.embeddings import (
+    EmbeddingInitOptions,
+    TokenEmbeddings,
+    freeze_all_but_embeddings,
+    init_embeddings,
+    set_embeddings_frozen,
+)
+from training.loop import LoopOptions
+from training.loop.optimizer import make_optimizer
 from training.models import ModelOptions, build_model, input_embeddings, is_tied, load_model, save_model
 from training.models.replaced_tokens import extract_discriminator
 
@@ -78,6 +86,27 @@ def test_cipher_start_reaches_both_models(sharing):
     generator, discriminator = input_embeddings(model).weight, model.discriminator_table()
     assert torch.equal(generator, discriminator)
     assert np.corrcoef(generator[9:].detach().numpy().ravel(), (rows[9:] - rows[9:].mean(0)).ravel())[0, 1] > 0.999
+
+
+@pytest.mark.parametrize(("sharing", "tables"), [("es", 1), ("nes", 2), ("gdes", 2)])
+def test_all_tables_of_tokens_are_frozen_and_have_the_rate_of_embeddings(sharing, tables):
+    model = pair_of("modernbert", sharing)
+    names = {name for name, _ in model.named_parameters() if "tok_embeddings" in name}
+    assert len(names) == tables
+
+    def trained():
+        return {name for name, weight in model.named_parameters() if weight.requires_grad}
+
+    everything = trained()
+    set_embeddings_frozen(model, True)
+    assert trained() == everything - names
+    set_embeddings_frozen(model, False)
+    assert trained() == everything
+    optimizer = make_optimizer(model, LoopOptions(learning_rate=0.5), 0.1)
+    rates = {weight: group["lr"] for group in optimizer.param_groups for weight in group["params"]}
+    assert {name for name, weight in model.named_parameters() if rates[weight] == 0.05} == names
+    freeze_all_but_embeddings(model)
+    assert trained() == names
 
 
 def test_invalid_options_and_folders_raise(tmp_path):
