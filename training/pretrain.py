@@ -19,7 +19,8 @@ from training.embeddings import (
 )
 from training.file_digests import write_digests
 from training.loop import TextExamples, TrainingRun, World, opening_run, resolve_model_folder, run_loop
-from training.models import architecture_of, build_model, find_generator, training_flops
+from training.loop.evaluation import evaluate
+from training.models import architecture_of, build_model, find_generator, load_model, training_flops
 from training.objectives import MaskedLM, word_starts
 from training.recipe import Recipe
 from training.run_files import CONFIG, EMBEDDING_INIT, RECIPE, TOKENIZER, PretrainingConfig
@@ -59,7 +60,7 @@ def make_training_run(
     """
     tokens = special_tokens(text.tokenizer)
     n_tokens = vocab_size(text.tokenizer)
-    objective, options = recipe.make_objective(), recipe.model
+    options = recipe.model
     if options.checkpoint is not None:
         options = options.copy_with(checkpoint=resolve_model_folder(options.checkpoint))
     model = build_model(options, tokens, n_tokens, recipe.seed)
@@ -72,28 +73,49 @@ def make_training_run(
         scale_embeddings(model, recipe.embeddings.effective_scale)
     if recipe.embeddings.train_embeddings_only:
         freeze_all_but_embeddings(model)
-    masks_words = isinstance(objective, MaskedLM) and objective.whole_word_mask
-    length = options.max_position_embeddings
+    examples = make_examples(recipe, text, source_names)
     return TrainingRun(
         model=model,
-        objective=objective,
-        examples=TextExamples(
-            text,
-            objective,
-            length,
-            recipe.seed,
-            tokens,
-            n_tokens,
-            word_starts(text.tokenizer) if masks_words else None,
-            source_names or {},
-        ),
+        objective=examples.objective,
+        examples=examples,
         options=recipe.loop,
         freeze_schedule=FreezeSchedule(recipe.embeddings),
         seed=recipe.seed,
         folder=folder,
-        tokens_per_sequence=objective.text_length(length),
-        flops_of_sequence=_flops_of_sequence(model, length),
+        tokens_per_sequence=examples.objective.text_length(examples.length),
+        flops_of_sequence=_flops_of_sequence(model, examples.length),
     )
+
+
+def make_examples(recipe: Recipe, text: TokenDataset, source_names: Mapping[str, str] | None = None) -> TextExamples:
+    """Return the training and validation examples of a recipe; see `make_training_run` for the arguments."""
+    objective, tokenizer = recipe.make_objective(), text.tokenizer
+    masks_words = isinstance(objective, MaskedLM) and objective.whole_word_mask
+    return TextExamples(
+        text,
+        objective,
+        recipe.model.max_position_embeddings,
+        recipe.seed,
+        special_tokens(tokenizer),
+        vocab_size(tokenizer),
+        word_starts(tokenizer) if masks_words else None,
+        source_names or {},
+    )
+
+
+def evaluate_run(recipe: Recipe, text: str, folder: str, eval_sequences: int | None = None) -> dict[str, float]:
+    """Return the metrics of the latest checkpoint of a run on the validation split of a text.
+
+    Args:
+        recipe: recipe whose objective, batches and device are used.
+        text: folder of the token shards.
+        folder: path or URI of the run.
+        eval_sequences: maximum number of sequences; by default that of the recipe.
+    """
+    world, examples = World.current(recipe.loop.device), make_examples(recipe, TokenDataset.open(text))
+    model = load_model(resolve_model_folder(folder)).to(world.device)
+    options = recipe.loop if eval_sequences is None else recipe.loop.copy_with(eval_sequences=eval_sequences)
+    return evaluate(model, examples.objective, examples, options, world)
 
 
 def _flops_of_sequence(model: PreTrainedModel, length: int) -> Callable[[float], float] | None:

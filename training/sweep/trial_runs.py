@@ -1,19 +1,15 @@
 """Execution of one trial, in this process or in a process of Ray Tune."""
 
 import math
-from pathlib import Path
 from typing import Any
 
 from bitcipher import json_files, storage
 from bitcipher.records import Record
-from training.data import TokenDataset
 from training.errors import DivergenceError
 from training.finetune import finetune
-from training.loop import World, copying_run, read_metrics, resolve_model_folder
+from training.loop import copying_run, read_metrics
 from training.loop.checkpoint_folders import CHECKPOINTS
-from training.loop.evaluation import evaluate
-from training.models import load_model
-from training.pretrain import make_training_run, pretrain
+from training.pretrain import evaluate_run, pretrain
 from training.recipe import Recipe
 from training.run_files import CONFIG, ENDED
 from training.sweep.early_stopping import stop_reason
@@ -92,8 +88,4 @@ def _write_end(folder: str, end: TrialEnd) -> None:
 def _test_loss(config: dict[str, Any], folder: str) -> float:
     """Return the mean loss of all test sequences, with fixed masks."""
     recipe = Recipe.parse(config["recipe"], storage.join(folder, CONFIG))
-    run = make_training_run(recipe, TokenDataset.open(config["test"]), None, Path())
-    world = World.current(recipe.loop.device)
-    model = load_model(resolve_model_folder(folder)).to(world.device)
-    options = recipe.loop.copy_with(eval_sequences=_ALL_SEQUENCES)
-    return evaluate(model, run.objective, run.examples, options, world)["validation_loss"]
+    return evaluate_run(recipe, config["test"], folder, _ALL_SEQUENCES)["validation_loss"]

@@ -1,16 +1,11 @@
 """Training and score of one trial of a search."""
 
-from pathlib import Path
 from typing import Any
 
 from bitcipher import json_files, storage
-from training.data import TokenDataset
 from training.errors import DivergenceError
-from training.loop import World, resolve_model_folder
 from training.loop.checkpoint_folders import CHECKPOINTS
-from training.loop.evaluation import evaluate
-from training.models import load_model
-from training.pretrain import make_training_run, pretrain
+from training.pretrain import evaluate_run, pretrain
 from training.recipe import Recipe
 from training.run_files import ENDED
 from training.tune.results import TrialScore
@@ -28,16 +23,9 @@ def run_trial(config: dict[str, Any]) -> None:
     folder = config["folder"]
     try:
         pretrain({name: value for name, value in config.items() if name != "base"})
-        score = _score(Recipe.parse(config["base"], "The recipe"), config["text"], folder)
+        metrics = evaluate_run(Recipe.parse(config["base"], "The recipe"), config["text"], folder)
+        score = TrialScore(validation_loss=metrics["validation_loss"], perplexity=metrics.get("perplexity"))
     except DivergenceError as diverged:
         score = TrialScore(diverged=str(diverged))
     json_files.write(storage.join(folder, ENDED), score.to_dict())
     storage.remove(storage.join(folder, CHECKPOINTS))
-
-
-def _score(recipe: Recipe, text: str, folder: str) -> TrialScore:
-    run = make_training_run(recipe, TokenDataset.open(text), None, Path())
-    world = World.current(recipe.loop.device)
-    model = load_model(resolve_model_folder(folder)).to(world.device)
-    metrics = evaluate(model, run.objective, run.examples, run.options, world)
-    return TrialScore(validation_loss=metrics["validation_loss"], perplexity=metrics.get("perplexity"))
