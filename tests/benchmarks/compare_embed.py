@@ -4,7 +4,7 @@ import argparse
 import shutil
 from collections.abc import Iterator
 
-from compare_build import BITCIPHER
+from compare_build import BITCIPHER, IN_PROCESS
 from measure import Cost, run, scratch
 from ratios import Ratio
 
@@ -17,7 +17,7 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
     embeddings: dict[tuple, list[Cost]] = {choice: [] for choice in CHOICES}
     with scratch() as folder:
         build, vectors = folder / "build", folder / "vectors"
-        command = [*BITCIPHER, "build", "--mode", "cat", *options.data, "--out", build]
+        command = [*BITCIPHER, "build", "--mode", "cat", *options.data, "--out", build, *IN_PROCESS]
         run(command, folder)  # fills numba's cache
         for _ in range(options.runs):
             shutil.rmtree(build)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from compare_build import BITCIPHER
+from compare_build import BITCIPHER, IN_PROCESS
 from measure import Cost, report_of, run, run_script, scratch
 from ratios import Ratio
 
@@ -56,7 +56,7 @@ def _compare_mode(folder: Path, corpus: Path, mode: str, kinds: list[Kind], runs
     """Compare all kinds of updates of builds in a mode."""
     files = sorted(corpus.iterdir())
     whole, target = folder / "whole", folder / "updated"
-    build = [*BITCIPHER, "build", "--mode", mode, corpus, "--out", whole]
+    build = [*BITCIPHER, "build", "--mode", mode, corpus, "--out", whole, *IN_PROCESS]
     run(build, folder)  # fills numba's cache
     bases = {name: _grow(folder / f"{mode}-{number}", mode, files, number - 1) for name, number in UPDATES.items()}
     cases = {f"{name}, {kind.name}": (bases[name], kind) for name in UPDATES for kind in kinds}
@@ -68,7 +68,7 @@ def _compare_mode(folder: Path, corpus: Path, mode: str, kinds: list[Kind], runs
         stages["build"].append(_stage_seconds(whole))
         for name, (base, kind) in cases.items():
             shutil.copytree(base, target)
-            costs[name].append(run([*BITCIPHER, "update", target, corpus, *kind.options], folder))
+            costs[name].append(run([*BITCIPHER, "update", target, corpus, *kind.options, *IN_PROCESS], folder))
             stages[name].append(_stage_seconds(target))
             for digest in kind.same:
                 if _digests(target)[digest] != _digests(whole)[digest]:
@@ -86,9 +86,9 @@ def _compare_mode(folder: Path, corpus: Path, mode: str, kinds: list[Kind], runs
 def _grow(build: Path, mode: str, files: list[Path], updates: int) -> Path:
     """Make a build, and add files by a number of updates, up to the last file but one."""
     first = len(files) - 1 - updates
-    run([*BITCIPHER, "build", "--mode", mode, *files[:first], "--out", build], build.parent)
+    run([*BITCIPHER, "build", "--mode", mode, *files[:first], "--out", build, *IN_PROCESS], build.parent)
     for number in range(first, len(files) - 1):
-        run([*BITCIPHER, "update", build, *files[: number + 1]], build.parent)
+        run([*BITCIPHER, "update", build, *files[: number + 1], *IN_PROCESS], build.parent)
     return build
 
 
