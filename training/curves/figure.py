@@ -21,18 +21,21 @@ PANEL_INCHES = (5.0, 3.5)  # width and height
 LEGEND_INCHES = 0.28  # height of a row of the legend
 MARGIN_INCHES = 0.1
 DOTS_PER_INCH = 120
+# Panels of the curves: one per axis, and the training loss.
+N_PANELS = len(AXES) + 1
 # Maximum number of characters in a row of the legend, per panel of the width.
 LEGEND_CHARACTERS = 45
 
 
-def draw_curves(groups: Sequence[Group], path: Path) -> None:
+def draw_curves(groups: Sequence[Group], path: Path, n_columns: int = 2) -> None:
     """Plot validation perplexity over steps, over tokens and over seconds, and training loss over steps.
 
     Args:
         groups: groups of runs; each has its own color.
         path: output path; its suffix, .png or .svg, selects the format. The same curves give the same bytes.
+        n_columns: number of panels in a row.
     """
-    with _saving_figure(groups, path, n_rows=2, n_columns=2) as panels:
+    with _saving_figure(groups, path, n_rows=-(-N_PANELS // n_columns), n_columns=n_columns) as panels:
         for panel, axis in zip(panels, AXES, strict=False):
             _draw_perplexity(panel, groups, axis)
         _draw_losses(panels[-1], groups)

@@ -3,6 +3,7 @@
 import base64
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from pipelines.reports.pages.rendering import render_page
@@ -23,6 +24,7 @@ def write_page(groups: Sequence[Group], path: Path) -> None:
         [folder / "page.css"],
         title=f"Runs: {', '.join(group.name for group in groups)}",
         curves=_encode_svg(draw_curves, groups),
+        narrow_curves=_encode_svg(partial(draw_curves, n_columns=1), groups),
         lead=_encode_svg(draw_lead, groups) if len(groups) > 1 else None,
         tables=[table for table in tables if table],
     )

@@ -63,7 +63,7 @@ def test_page_is_self_contained_and_lists_groups(tmp_path):
     assert "<b>" not in page
     parsed = Parsed(page)
     images = [image["src"] for image in parsed.attributes("img")]
-    assert len(images) == 2  # curves and leads
+    assert len(images) == 3  # curves for wide and for narrow screens, and leads
     for image in images:
         page = page.replace(image, "")
         assert image.startswith("data:image/svg+xml;base64,")
