@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 PROGRAM = "bitcipher"
 HELP = "Exact, explainable, additive word vectors from text of any size, on a laptop or on Ray."
 
-# Exit code for mistakes that the user can correct. Click uses the same code for wrong arguments.
+# Exit code for mistakes that the user can correct, such as wrong arguments.
 USER_ERROR = 2
+
+# The error that Typer raises for wrong arguments. Typer exports only classes that are derived from it.
+UsageError: Any = typer.BadParameter.__base__
 
 # Module of `cluster.cli.commands` that defines each command, in the order of the help page.
 MODULES = {
@@ -79,6 +82,17 @@ class LazyCommands(TyperGroup):
         """Return a command, or None if no command has this name."""
         return load_command(cmd_name) if cmd_name in MODULES else None
 
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        """Run a command. If its arguments are wrong, print one sentence and exit with code 2."""
+        try:
+            result = super().main(*args, standalone_mode=False, **extra)
+        except UsageError as error:
+            _exit_on_usage_error(error)
+        if not standalone_mode:
+            return result
+        # With `standalone_mode=False`, `typer.Exit` becomes the result.
+        sys.exit(result if isinstance(result, int) else 0)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands without importing them."""
         width = formatter.width - 6 - max(map(len, MODULES))
@@ -126,7 +140,7 @@ def main() -> None:
     warnings.showwarning = _print_warning
     with exiting_on_sigterm(), printing_what_is_possible():
         try:
-            app()
+            app(prog_name=PROGRAM)
         except UnknownWordError as error:
             _exit(error.problem)
         except BitcipherError as error:
@@ -143,6 +157,16 @@ def main() -> None:
 def _exit(sentence: str) -> NoReturn:
     print_text(f"{PROGRAM}: {sentence}", err=True)
     sys.exit(USER_ERROR)
+
+
+def _exit_on_usage_error(error: Any) -> NoReturn:
+    """Print what is wrong with the arguments, and where they are explained."""
+    problem = error.format_message()
+    if "\n" in problem:  # without arguments, it is the help page
+        print_text(problem, err=True)
+        sys.exit(USER_ERROR)
+    command = error.ctx.command_path if error.ctx else PROGRAM
+    _exit(f"{problem.rstrip('.')}; see `{command} --help`.")
 
 
 def _print_warning(message: Warning | str, category: type[Warning], *position: Any) -> None:

@@ -1,0 +1,46 @@
+"""Wrong arguments: one sentence on stderr, and exit code 2."""
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from cluster.cli.main import app
+
+SENTENCES = {
+    "build --out": "Option '--out' requires an argument; see `bitcipher --help`.",
+    "build corpus": "Missing option '--out'; see `bitcipher build --help`.",
+    "build corpus --out x --windows 2": "No such option: --windows (Possible options: --noise, --window); see "
+    "`bitcipher build --help`.",
+    "explore books --out x --words 0": "Invalid value for '--words': Input should be greater than or equal to 5; see "
+    "`bitcipher explore --help`.",
+    "verify": "Missing argument 'PATH'; see `bitcipher verify --help`.",
+    "reproduce nosuch": "No such command 'nosuch'; see `bitcipher reproduce --help`.",
+    "nosuch": "No such command 'nosuch'; see `bitcipher --help`.",
+}
+
+
+@pytest.mark.parametrize("line", SENTENCES)
+def test_wrong_arguments_give_one_sentence(line):
+    result = CliRunner().invoke(app, line.split(), prog_name="bitcipher")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.strip() == f"bitcipher: {SENTENCES[line]}"
+
+
+def test_no_arguments_give_the_help_page():
+    result = CliRunner().invoke(app, [], prog_name="bitcipher")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Usage: bitcipher")
+
+
+def test_help_and_version_end_with_code_0():
+    assert CliRunner().invoke(app, ["build", "--help"]).exit_code == 0
+    assert CliRunner().invoke(app, ["--version"]).exit_code == 0
+
+
+def test_program_gives_the_same_sentence():
+    result = subprocess.run([sys.executable, "-m", "bitcipher", "nosuch"], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert len(result.stderr.splitlines()) == 1
