@@ -32,7 +32,7 @@ test-long: $(READY)
 bench: $(READY)
 	$(VENV)/bin/python tests/benchmarks/check_ratios.py
 
-# The API reference and the pages, in site/. Warnings are errors.
+# The API reference, the pages, and the executed notebooks, in site/. Warnings are errors.
 docs: $(READY)
 	$(VENV)/bin/python docs/build_pages.py build/docs
 	$(VENV)/bin/mkdocs build --strict --quiet

@@ -1,4 +1,4 @@
-"""Collect the pages for `mkdocs build`: all Markdown pages of the repository, linked files, and the API reference.
+"""Collect the pages for `mkdocs build`: those of the repository, linked files, notebooks, and the API reference.
 
 Usage: python docs/build_pages.py TARGET
 """
@@ -6,31 +6,41 @@ Usage: python docs/build_pages.py TARGET
 import re
 import shutil
 import sys
+import tempfile
 from pathlib import Path
+
+from run_notebooks import NOTEBOOK_LINK, write_notebooks
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
 # Prefix of the images in README.md, which are URLs so that PyPI shows them.
 RAW_URL = "https://raw.githubusercontent.com/bitcipher/bitcipher/main/"
+# Files that become pages themselves.
+PAGE_SUFFIXES = (".md", ".ipynb")
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 
 
 def copy_pages(target: Path) -> None:
     """Copy all pages and the files they link to, in the layout of the repository, so that relative links work."""
-    pages = [*ROOT.glob("*.md"), *(page for name in (*PACKAGES, "tests") for page in (ROOT / name).rglob("*.md"))]
+    pages = [
+        *ROOT.glob("*.md"),
+        *(page for name in (*PACKAGES, "docs", "tests") for page in (ROOT / name).rglob("*.md")),
+    ]
     for page in pages:
         text = page.read_text(encoding="utf-8")
         for link in LINK.findall(text):
             linked = (page.parent / link).resolve()
-            if linked.is_file() and linked.suffix != ".md":
+            if linked.is_file() and linked.suffix not in PAGE_SUFFIXES:
                 copy = target / linked.relative_to(ROOT)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(linked, copy)
         copy = target / page.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         depth = len(page.relative_to(ROOT).parts) - 1
-        copy.write_text(text.replace(RAW_URL, "../" * depth), encoding="utf-8")
-    shutil.copytree(ROOT / "docs", target / "docs", ignore=shutil.ignore_patterns("*.py"), dirs_exist_ok=True)
+        text = NOTEBOOK_LINK.sub(r"\1.md)", text.replace(RAW_URL, "../" * depth))
+        copy.write_text(text, encoding="utf-8")
+    for image in (ROOT / "docs").glob("*.png"):
+        shutil.copyfile(image, target / "docs" / image.name)
 
 
 def write_reference(target: Path) -> None:
@@ -56,6 +66,8 @@ def main() -> None:
     shutil.rmtree(target, ignore_errors=True)
     (target / "reference").mkdir(parents=True)
     copy_pages(target)
+    with tempfile.TemporaryDirectory() as folder:
+        write_notebooks(ROOT / "docs" / "notebooks", target / "docs" / "notebooks", Path(folder, "work"))
     write_reference(target / "reference")
 
 
