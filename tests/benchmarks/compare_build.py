@@ -32,7 +32,7 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
     training = [seconds["train"] for seconds in trainings]
     scanning = [seconds["scan"] + seconds["train"] for seconds in trainings]
     whole = [cost.cpu for cost in processes]
-    yield Ratio(f"{name}: CPU, against the training of word2vec from tokens", cpu, training, "s", "1/5", "1/10")
+    yield Ratio(f"{name}: CPU, against the training of word2vec from tokens", cpu, training, "s", "1/10")
     yield Ratio(f"{name}: CPU, against vocabulary scan and training", cpu, scanning, "s")
     yield Ratio(f"{name}: CPU, against the whole process", cpu, whole, "s")
     peaks = ([cost.peak for cost in costs] for costs in (builds, processes))

@@ -28,4 +28,4 @@ def figures(options: argparse.Namespace) -> Iterator[Ratio]:
     for choice in CHOICES:
         name = f"embed {' '.join(map(str, choice))}: CPU, against the whole build"
         cpu = ([cost.cpu for cost in costs] for costs in (embeddings[choice], builds))
-        yield Ratio(name, *cpu, "s", "1/20")
+        yield Ratio(name, *cpu, "s", "1/12")
