@@ -69,8 +69,12 @@ def run(corpus, folder, *names):
     return process, [json.loads(line) for line in results.read_text().splitlines()]
 
 
-# Ray Data takes a minute or more for each number of workers, whatever the size.
-MARKS = {"shard-workers": [pytest.mark.ray, pytest.mark.slow], "ray": [pytest.mark.ray]}
+# Ray Data takes a minute or more for each number of workers, whatever the size, and the others make many builds.
+MARKS = {
+    "shard-workers": [pytest.mark.ray, pytest.mark.slow],
+    "ray": [pytest.mark.ray],
+    **{name: [pytest.mark.slow] for name in ("update", "memory", "shard", "checks")},
+}
 
 
 # Its peer needs accelerate, which no extra installs.

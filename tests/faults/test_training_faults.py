@@ -64,7 +64,7 @@ def training_workers():
     return found
 
 
-@pytest.mark.parametrize("step", [20, 130])
+@pytest.mark.parametrize("step", [20, pytest.param(130, marks=pytest.mark.slow)])
 def test_resume_after_worker_death_is_exact(uninterrupted, text, tmp_path, step):
     config = config_of(tmp_path, text, loop=STEPS)
     run = threading.Thread(target=train, args=(config,))
@@ -105,7 +105,10 @@ def start(ray_cluster, tmp_path):
     return start
 
 
-@pytest.mark.parametrize(("workers", "number"), [(0, signal.SIGKILL), (2, signal.SIGKILL), (2, signal.SIGTERM)])
+@pytest.mark.parametrize(
+    ("workers", "number"),
+    [(0, signal.SIGKILL), (2, signal.SIGKILL), pytest.param(2, signal.SIGTERM, marks=pytest.mark.slow)],
+)
 def test_resume_after_driver_death_is_exact(start, tmp_path, workers, number):
     assert start("uninterrupted", workers).wait() == 0
     killed = start("killed", workers)

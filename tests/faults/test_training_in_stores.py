@@ -50,7 +50,7 @@ def test_killed_run_in_process_resumes_to_the_bit(s3: str, recipe: Path, tmp_pat
     assert not [name for name in storage.list_files(f"{s3}/run") if name.startswith("ray-")]
 
 
-@pytest.mark.parametrize("number", [60, 90, 120])
+@pytest.mark.parametrize("number", [60, *(pytest.param(each, marks=pytest.mark.slow) for each in (90, 120))])
 def test_store_that_fails_ends_the_run_with_a_sentence(
     s3, faulty_s3, recipe, tmp_path, monkeypatch, run_command, number
 ):

@@ -160,7 +160,7 @@ def test_invalid_queries_print_one_sentence(refused, built, tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_interrupted_build_resumes(documents, tmp_path, number):
     # Distinct words keep spaCy busy long enough for the signal to interrupt it.
     words = " ".join(documents).split()[:200_000]

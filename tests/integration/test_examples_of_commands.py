@@ -116,8 +116,8 @@ def test_example_is_a_valid_command(command):
     check_arguments(shlex.split(command, comments=True)[1:])
 
 
-# Full-size figures take hours. Tests in `tests/training/reproduce` run small ones.
-HOURS = ("reproduce figure", "reproduce embedding")
+# Full-size figures take hours. `tests/training/reproduce` runs small ones, and `tests/cluster/demo` a small demo.
+HOURS = ("bitcipher demo", "reproduce figure", "reproduce embedding")
 HERE = {name: c for name, c in EXAMPLES.items() if not needs_a_cluster(c) and not any(map(c.count, HOURS))}
 
 
