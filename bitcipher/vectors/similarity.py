@@ -8,14 +8,13 @@ rank: the more frequent word comes first.
 
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bitcipher.errors import BitcipherError
 from bitcipher.table.cosines import cosines, top_indices, unit
 from bitcipher.table.keys import Key, Oov, as_list
-from bitcipher.vectors.ann_index import WordIndex
 from bitcipher.vectors.lookup import WordLookup
 from bitcipher.vocabulary import OOV
 
@@ -23,6 +22,19 @@ Neighbors = list[tuple[str, float]]
 
 # Added to the denominator of 3CosMul against division by zero, as in gensim.
 COSMUL_EPSILON = 1e-6
+
+
+class NeighborIndex(Protocol):
+    """A search for the rows of a table that are nearest to a vector, such as `bitcipher.vectors.WordIndex`."""
+
+    def nearest(self, query: np.ndarray, topn: int) -> np.ndarray:
+        """Return row numbers, (n,) int64, ascending. They contain the nearest rows unless the search misses some.
+
+        Args:
+            query: (d,) float32, of length 1.
+            topn: number of nearest rows that are needed.
+        """
+        ...
 
 
 class WordSimilarity(WordLookup):
@@ -36,7 +48,7 @@ class WordSimilarity(WordLookup):
         clip_start: int = 0,
         clip_end: int | None = None,
         restrict_vocab: int | None = None,
-        indexer: WordIndex | None = None,
+        indexer: NeighborIndex | None = None,
         oov: Oov = False,
     ) -> Neighbors | np.ndarray:
         """Return the words most similar to the mean of `positive` minus `negative`.
@@ -50,8 +62,8 @@ class WordSimilarity(WordLookup):
             clip_end: row after the last one that is searched.
             restrict_vocab: search only this many of the most frequent words; `clip_start` and `clip_end` have no
                 effect then.
-            indexer: an index of this table. It makes the search in millions of words fast, but can miss a neighbor.
-                Without an index the search is exact.
+            indexer: an index of this table. A `WordIndex` makes the search in millions of words fast, but can miss a
+                neighbor. Without an index the search is exact.
             oov: whether unknown words get the vector of `<oov>`, or "spelling"; see `get_vector`.
 
         Returns:
@@ -261,7 +273,7 @@ class WordSimilarity(WordLookup):
         rows = np.stack([self.get_vector(word, oov=oov) for word in words])
         return cosines(rows, np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64)), query)
 
-    def _search_index(self, index: WordIndex, query: np.ndarray, query_rows: np.ndarray, topn: int) -> Neighbors:
+    def _search_index(self, index: NeighborIndex, query: np.ndarray, query_rows: np.ndarray, topn: int) -> Neighbors:
         if not query.any():
             return []
         rows = np.setdiff1d(index.nearest(query, topn + len(query_rows)), query_rows)
