@@ -68,10 +68,12 @@ _BOUNDS = {
 _TYPES = {
     "int_type": "an integer",
     "int_from_float": "an integer",
+    "int_parsing": "an integer",
     "float_type": "a number",
     "finite_number": "a finite number",
     "string_type": "a string",
     "bool_type": "true or false",
+    "bool_parsing": "true or false",
     "list_type": "a list",
     "tuple_type": "a list, such as [corpus]",
     "dict_type": "a mapping",
@@ -79,6 +81,7 @@ _TYPES = {
     "model_attributes_type": "a mapping",
     "dataclass_type": "a mapping",
 }
+_TOO_LONG = {"too_long": "elements", "string_too_long": "characters"}
 
 
 class _RecordType(type(BaseModel)):
@@ -160,10 +163,18 @@ def describe_error(
 ) -> str:
     """Return the first mistake of a validation error as one sentence that names the field."""
     first: Any = error.errors(include_url=False)[0]
+    return describe_mistake(first, record, name)
+
+
+def describe_mistake(
+    first: ErrorDetails, record: type[BaseModel], name: Callable[[Sequence[str | int]], str] | None = None
+) -> str:
+    """Return a mistake in a record as one sentence that names the field."""
+    context = first.get("ctx", {})
     field = name(first["loc"]) if name else ".".join(map(str, first["loc"]))
     kind = first["type"]
     if kind == "value_error":  # raised by a validator, whose message is a whole sentence
-        return str(first["ctx"]["error"])
+        return str(context["error"])
     if kind == "missing":
         return f"`{field}` is missing."
     if kind == "extra_forbidden":
@@ -172,6 +183,8 @@ def describe_error(
         return f"there is no option `{field}`; choose from {known}." if known else f"`{field}` is unknown."
     if kind == "invalid_key":
         return f"names of options must be strings, got {first['input']!r}."
+    if kind in _TOO_LONG:  # the input is too long to show
+        return f"`{field}` must have at most {context['max_length']:,} {_TOO_LONG[kind]}, got {len(first['input']):,}."
     return f"`{field}` must be {_expected(first, record)}, got {first['input']!r}."
 
 

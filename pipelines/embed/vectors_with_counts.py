@@ -32,6 +32,13 @@ def load_with_counts(uri: str, build: str | None = None, version: int | None = N
         BitcipherError: if the build is missing, or does not contain the counts of the vectors, or no longer.
     """
     vectors = CipherVectors.load(uri if build else vectors_of(uri, version), verify=True)
+    return add_counts(vectors, uri, build, version)
+
+
+def add_counts(
+    vectors: CipherVectors, uri: str, build: str | None = None, version: int | None = None
+) -> VectorsWithCounts:
+    """Open the counts that vectors were made from. The arguments and errors are those of `load_with_counts`."""
     if build is None and not versions(uri):
         raise BitcipherError(f"{uri} is a folder of vectors without counts: name the build of its counts by --counts.")
     source = build or uri

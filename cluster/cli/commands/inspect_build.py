@@ -36,13 +36,15 @@ def neighbors(
 
     For example: bitcipher neighbors vectors king --minus man --plus woman
     """
+    from bitcipher.vectors import CipherVectors
     from cluster.cli.display.result import print_result
-    from cluster.cli.display.vectors import NeighborQuery, find_neighbors, print_neighbors
+    from cluster.cli.display.vectors import print_neighbors
+    from cluster.neighbors import NeighborFinder, NeighborQuery
 
     query = NeighborQuery(
         tuple(plus or ()), tuple(minus or ()), topn, parse_oov(oov) if oov else None, case_insensitive
     )
-    found = find_neighbors(vectors, words, query, version)
+    found = NeighborFinder(CipherVectors.load(vectors, version, verify=True)).find(words, query)
     print_result({"queries": found}, as_json, lambda: print_neighbors(found))
 
 

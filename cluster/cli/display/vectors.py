@@ -1,54 +1,17 @@
 """Output of `bitcipher neighbors` and `bitcipher inspect`."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bitcipher import storage
-from bitcipher.evaluation.case_variants import CaseVariants
 from bitcipher.sizes import format_size
-from bitcipher.table import Oov
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import versions
 from cluster.cli.display.builds import print_version
 from cluster.cli.display.console import OUT, format_count, format_table_size, format_word, make_table
+from cluster.neighbors import WordNeighbors
 from pipelines.build.report import read_report
 from pipelines.store.manifest import read_manifest
-
-
-@dataclass(frozen=True)
-class Neighbor:
-    """A word and its cosine with the vector of a query."""
-
-    word: str
-    cosine: float
-
-
-@dataclass(frozen=True)
-class NeighborQuery:
-    """What is added to each word, and how unknown words are treated."""
-
-    plus: tuple[str, ...]
-    minus: tuple[str, ...]
-    topn: int
-    """Number of neighbors."""
-    oov: Oov | None
-    """Vectors of unknown words; None for their spelling if the vectors have n-grams, else an error."""
-    case_insensitive: bool
-    """Whether the most frequent word that differs in case replaces an unknown word."""
-
-
-@dataclass(frozen=True)
-class WordNeighbors:
-    """The nearest words of a word, or of a sum of words."""
-
-    word: str
-    plus: tuple[str, ...]
-    minus: tuple[str, ...]
-    from_spelling: tuple[str, ...]
-    """Those of these words that are unknown, and whose vectors were made from their n-grams."""
-    neighbors: list[Neighbor]
-    """Empty if the vector is zero."""
 
 
 @dataclass(frozen=True)
@@ -67,20 +30,6 @@ class Contents:
     """Size of each file in bytes, by its path in the folder."""
 
 
-def find_neighbors(uri: str, words: list[str], query: NeighborQuery, version: int | None) -> list[WordNeighbors]:
-    """Return the nearest words of each word, with the same words added and subtracted.
-
-    Raises:
-        UnknownWordError: if a word is unknown, and has no vector from its spelling.
-    """
-    vectors = CipherVectors.load(uri, version, verify=True)
-    plus, minus = (_find_words(vectors, group, query.case_insensitive) for group in (query.plus, query.minus))
-    return [
-        _find_neighbors(vectors, word, plus, minus, query)
-        for word in _find_words(vectors, words, query.case_insensitive)
-    ]
-
-
 def print_neighbors(found: list[WordNeighbors]) -> None:
     """Print a table of nearest words for each query."""
     for each in found:
@@ -92,32 +41,6 @@ def print_neighbors(found: list[WordNeighbors]) -> None:
         else:
             OUT.print(f"{_title(each)}: the vector is zero, so it has no neighbors.")
         OUT.print()
-
-
-def _find_words(vectors: CipherVectors, words: Sequence[str], case_insensitive: bool) -> tuple[str, ...]:
-    """Return the words, and for an unknown one the most frequent word that differs only in case, if that is allowed."""
-    if not case_insensitive:
-        return tuple(words)
-    variants = CaseVariants(vectors.index_to_key, True)
-    known = [vectors.index_to_key[variants.row(word)] if word in variants else word for word in words]
-    return tuple(word if word in vectors else other for word, other in zip(words, known, strict=True))
-
-
-def _find_neighbors(
-    vectors: CipherVectors, word: str, plus: tuple[str, ...], minus: tuple[str, ...], query: NeighborQuery
-) -> WordNeighbors:
-    unknown = tuple(each for each in dict.fromkeys((word, *plus, *minus)) if each not in vectors)
-    oov = query.oov
-    if oov is None:  # an unknown word without known n-grams is an error
-        oov = "spelling" if unknown and _have_ngrams(vectors, unknown) else False
-    nearest = vectors.most_similar([word, *plus], minus, topn=query.topn, oov=oov)
-    neighbors = [Neighbor(other, float(cosine)) for other, cosine in nearest]
-    return WordNeighbors(word, plus, minus, unknown if oov == "spelling" else (), neighbors)
-
-
-def _have_ngrams(vectors: CipherVectors, words: Sequence[str]) -> bool:
-    """Return whether the vectors know n-grams of each word."""
-    return vectors.spelling is not None and bool(vectors.spelling.predict(words).any(axis=1).all())
 
 
 def _title(found: WordNeighbors) -> str:
