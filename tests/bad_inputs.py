@@ -39,6 +39,7 @@ COMMANDS = {
     "export counts": "export BAD --format counts --out OUT",
     "explore": "explore BAD --out OUT",
     "explore --compare": "explore BUILD --compare BAD --out OUT",
+    "serve": "serve BAD --port 0 --version 1",  # without a version, it would serve files of vectors
     "evaluate": "evaluate BAD --similarity PAIRS",
     "evaluate --similarity": "evaluate BUILD --similarity BAD",
     "evaluate --analogies": "evaluate BUILD --analogies BAD",

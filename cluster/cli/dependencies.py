@@ -10,9 +10,14 @@ from bitcipher.errors import BitcipherError
 
 DISTRIBUTION = "bitcipher"
 # Extras that are searched for a missing package. Error messages name the first extra that requires it.
-EXTRAS = ("pipelines", "report", "training", "cluster", "s3", "datasets", "search", "hub", "wmd")
+EXTRAS = ("pipelines", "report", "training", "cluster", "s3", "datasets", "search", "hub", "wmd", "serve")
 # Modules whose distribution has another name.
-_DISTRIBUTIONS = {"sklearn": "scikit-learn", "smart_open": "smart-open", "openTSNE": "opentsne"}
+_DISTRIBUTIONS = {
+    "sklearn": "scikit-learn",
+    "smart_open": "smart-open",
+    "openTSNE": "opentsne",
+    "prometheus_client": "prometheus-client",
+}
 
 
 def require_extra(extra: str, purpose: str) -> None:

@@ -51,6 +51,7 @@ MODULES = {
     "verify": "verify",
     "export": "export",
     "explore": "explore",
+    "serve": "serve",
     "evaluate": "evaluate",
     "probe": "evaluate",
     "filter": "filter",

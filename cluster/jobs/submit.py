@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ray.job_submission import JobDetails, JobSubmissionClient
     from typer.core import TyperCommand, TyperGroup
 
-# Commands that contact a cluster from this machine, so they cannot be jobs.
-LOCAL_COMMANDS = ("submit", "doctor")
+# Commands that cannot be jobs: they contact a cluster from this machine, or listen on an address of it.
+LOCAL_COMMANDS = ("submit", "doctor", "serve")
 
 # Interval of status requests after the log has ended. The status follows within a moment, unless a node was lost.
 POLL_SECONDS = 0.5

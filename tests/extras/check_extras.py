@@ -11,12 +11,14 @@ import argparse
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import venv
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import urlopen
 
 ROOT = Path(__file__).parents[2]
 WORDS = "the cat and the dog saw a bird near the old house while two children sang of the sea".split()
@@ -44,7 +46,9 @@ class Extra:
 
 
 EXTRAS = {
-    "none": Extra(QUERY, {"build corpus --out x": "pipelines", "train first.yaml --out x": "training"}),
+    "none": Extra(
+        QUERY, {"build corpus --out x": "pipelines", "train first.yaml --out x": "training", "serve books": "serve"}
+    ),
     "pipelines": Extra((*QUERY, *BUILD, "plan corpus"), {"demo": "report", "sample hf://org/name": "datasets"}),
     "report": Extra((*BUILD, "explore built --out page.html", "demo"), {"train first.yaml --out x": "training"}),
     "cluster": Extra((*BUILD, "doctor"), {"demo": "report"}),
@@ -56,6 +60,7 @@ EXTRAS = {
     "search": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "hub": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "wmd": Extra(QUERY, {"build corpus --out x": "pipelines"}),
+    "serve": Extra(QUERY, {"build corpus --out x": "pipelines"}),
 }
 
 
@@ -117,7 +122,23 @@ def check(name: str, program: Path, folder: Path) -> list[str]:
         print(f"{name}: bitcipher {line}: exit code {result.returncode} (should name {wanted})")
         if result.returncode != 2 or f"bitcipher[{wanted}]" not in result.stderr or result.stderr.count("\n") != 1:
             failures.append(f"{name}: bitcipher {line} should ask for {wanted}: {result.stderr.strip()[-300:]}")
+    if name == "serve" and not is_served(program, folder):
+        failures.append(f"{name}: bitcipher serve books does not answer")
     return failures
+
+
+def is_served(program: Path, folder: Path) -> bool:
+    """Start a server, ask for its health, and end it; return whether all of that succeeds."""
+    command = [program, *"serve books --port 0".split()]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        address = re.search(r"http://\S+:\d+", server.stdout.readline())
+        try:
+            health = urlopen(f"{address[0]}/health", timeout=30).read() if address else b""
+        finally:
+            server.terminate()
+    print(f"serve: bitcipher serve books: {health.decode()}, exit code {server.returncode}")
+    return b'"version":1' in health and server.returncode == 0
 
 
 def make_books(folder: Path) -> None:

@@ -19,7 +19,7 @@ from training.data import save_tokenizer, train_tokenizer
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
 COMMANDS = all_commands()
-BY_NAME = jobs_of(COMMANDS) | {(name,): COMMANDS[name] for name in ("submit", "doctor")}
+BY_NAME = jobs_of(COMMANDS) | {(name,): COMMANDS[name] for name in ("submit", "doctor", "serve")}
 
 
 def examples_of_help() -> dict[str, str]:
@@ -118,7 +118,10 @@ def test_example_is_a_valid_command(command):
 
 # Full-size figures take hours. `tests/training/reproduce` runs small ones, and `tests/cluster/demo` a small demo.
 HOURS = ("bitcipher demo", "reproduce figure", "reproduce embedding")
-HERE = {name: c for name, c in EXAMPLES.items() if not needs_a_cluster(c) and not any(map(c.count, HOURS))}
+# `serve` runs until it is ended, see `tests/cluster/serve`.
+ENDLESS = ("bitcipher serve",)
+LEFT_OUT = (*HOURS, *ENDLESS)
+HERE = {name: c for name, c in EXAMPLES.items() if not needs_a_cluster(c) and not any(map(c.count, LEFT_OUT))}
 
 
 @pytest.mark.long

@@ -1,0 +1,38 @@
+"""Command that serves vectors over HTTP: `serve`."""
+
+from typing import Annotated
+
+import typer
+
+from cluster.cli.dependencies import require_extra
+from cluster.metavars import PATH
+
+
+def serve(
+    vectors: Annotated[str, typer.Argument(help="Build, or directory of vectors.", metavar=PATH)],
+    host: Annotated[
+        str,
+        typer.Option(help="Name or address to listen on. 0.0.0.0 is all of this machine; there is no access control."),
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
+    version: Annotated[
+        int | None,
+        typer.Option(min=1, help="Version of the build.", show_default="newest, then each that is published"),
+    ] = None,
+    check_seconds: Annotated[
+        float, typer.Option(min=0.1, help="Seconds between looks for a new version of the build.")
+    ] = 10.0,
+) -> None:
+    """Serve neighbors, vectors, explanations and sentence embeddings over HTTP.
+
+    A browser shows a page at the address. Programs get JSON: GET /neighbors?word=king, POST /vectors {"words":
+    ["king"]}, GET /explain?word=king&other=queen, POST /encode {"texts": ["The king."]}, GET /health. GET /metrics is
+    for Prometheus, and GET /openapi.json describes all arguments. A new version is loaded in the background, and then
+    answers all requests. Ctrl-C and SIGTERM end the server after the requests in progress.
+
+    For example: bitcipher serve vectors --port 8000
+    """
+    require_extra("serve", "`bitcipher serve`")
+    from cluster.serve.server import serve as run
+
+    run(vectors, version, host, port, check_seconds)

@@ -1,0 +1,107 @@
+"""`ServedVersion`: the vectors of one version with what answers need, and where they are stored."""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from bitcipher import storage
+from bitcipher.counts import MergedCounts
+from bitcipher.errors import BitcipherError
+from bitcipher.explain import Explanation, explain
+from bitcipher.table import Key
+from bitcipher.vectors import CipherVectors, hub
+from bitcipher.vectors.exact_search import ExactSearch
+from bitcipher.versions import read_version, versions
+from cluster.neighbors import NeighborFinder
+from cluster.serve.search_queue import QueuedSearch, SearchQueue
+from pipelines.embed.vectors_with_counts import add_counts
+from pipelines.runtime.machine_size import available_cores
+
+
+class VectorsLocation(NamedTuple):
+    """Where the vectors of a version are stored."""
+
+    uri: str
+    """The folder or file of the vectors."""
+    version: int | None
+    """The version of the build that made them; None without a build."""
+    published: int | None
+    """The version of the build that they were found by: a later one if it was published without vectors of its own."""
+
+
+def locate_vectors(uri: str, version: int | None = None) -> VectorsLocation:
+    """Return where vectors are stored.
+
+    Args:
+        uri: a build, or a folder or file of vectors.
+        version: version of the build, by default the newest.
+
+    Raises:
+        BitcipherError: if there is no such version, or no version has made vectors yet.
+    """
+    is_file = hub.is_hub_uri(uri) or storage.is_web_address(uri) or storage.is_local_file(uri)
+    if version is None and (is_file or not versions(uri)):
+        return VectorsLocation(uri, None, None)
+    manifest = read_version(uri, version)
+    folder = manifest.vectors_folder(uri)
+    return VectorsLocation(folder, manifest.vectors_from and manifest.vectors_from.version, manifest.version)
+
+
+class ServedVersion:
+    """The vectors of a version, and the parts that some requests need, which are made by the first such request.
+
+    `explain` and `encode` must not be called in several threads at once.
+
+    Args:
+        build: the build, or the folder or file of the vectors.
+        location: where the vectors are stored.
+        queue: the queue of searches.
+
+    Raises:
+        BitcipherError: if there are no such vectors, or they are damaged.
+    """
+
+    def __init__(self, build: str, location: VectorsLocation, queue: SearchQueue):
+        self.location = location
+        self.vectors = CipherVectors.load(location.uri, verify=True)
+        self.neighbors = NeighborFinder(self.vectors, QueuedSearch(queue, ExactSearch(self.vectors, available_cores())))
+        self._build = build
+        self._has_encoder = False
+        if self.vectors.spelling is not None:
+            self.vectors.spelling.predict(["a"])  # makes its table, and compiles its kernels
+
+    def warm_up(self, previous: "ServedVersion") -> None:
+        """Make the parts that requests to the previous version have needed, so that the next ones need not wait."""
+        if previous._has_encoder:
+            self.encode([])
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        """Return embeddings of texts, (n, d) float32; see `CipherVectors.encode`.
+
+        Raises:
+            BitcipherError: if the vectors have no counts of words.
+        """
+        if self.vectors.counts is None:
+            raise BitcipherError("These vectors have no counts of words, which embeddings of sentences need.")
+        embeddings = self.vectors.encode(texts)
+        self._has_encoder = True
+        return embeddings
+
+    def explain(self, word: Key, other: Key | None, topn: int) -> Explanation:
+        """Return the contributions of context words to a vector or a similarity; see `CipherVectors.explain`.
+
+        Raises:
+            BitcipherError: if there are no counts, or the vectors cannot be explained.
+            UnknownWordError: if a word has no row.
+        """
+        for each in (word, other):
+            if each is not None:
+                self.vectors.get_index(each)  # before the counts are opened
+        return explain(self.vectors, self._counts, word, other, topn)
+
+    @cached_property
+    def _counts(self) -> MergedCounts:
+        if self.location.published is None:
+            raise BitcipherError("These vectors have no counts of pairs, which explanations need: serve a build.")
+        return add_counts(self.vectors, self._build, version=self.location.published).counts
