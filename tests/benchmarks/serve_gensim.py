@@ -1,0 +1,48 @@
+"""gensim's `KeyedVectors` behind the web application of `bitcipher serve`: the peer of `compare_serving.py`.
+
+serve_gensim.py FILE    FILE is what `KeyedVectors.save` wrote
+
+OPENBLAS_NUM_THREADS sets the number of threads of each product.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from gensim.models import KeyedVectors
+
+from cluster.neighbors import Neighbor, NeighborQuery, WordNeighbors
+from cluster.serve.app import make_app
+from cluster.serve.served_version import VectorsLocation
+from cluster.serve.server import address_of, answer_requests, listen
+from cluster.serve.server_metrics import ServerMetrics
+
+
+class GensimVersion:
+    """Stands in for `ServedVersion`: neighbors by gensim."""
+
+    location = VectorsLocation("", None, None)
+
+    def __init__(self, path: str):
+        self.vectors = KeyedVectors.load(path, mmap="r")
+        self.vectors.fill_norms()
+        self.neighbors = self
+
+    def find(self, words: Sequence[str], query: NeighborQuery) -> list[WordNeighbors]:
+        """Return the neighbors of each word."""
+        return [self._find(word, query) for word in words]
+
+    def _find(self, word: str, query: NeighborQuery) -> WordNeighbors:
+        nearest = self.vectors.most_similar([word, *query.plus], [*query.minus], topn=query.topn)
+        return WordNeighbors(word, query.plus, query.minus, (), [Neighbor(*each) for each in nearest])
+
+
+def main() -> None:
+    """Serve the vectors until SIGTERM."""
+    served = GensimVersion(sys.argv[1])
+    with listen("127.0.0.1", 0) as listener:
+        print(f"Serving gensim at {address_of(listener)}. ", flush=True)
+        answer_requests(make_app(lambda: served, ServerMetrics()), listener)
+
+
+if __name__ == "__main__":
+    main()
