@@ -9,8 +9,8 @@ from mutated_records import assert_mutation_is_read_or_refused
 
 from bitcipher.errors import BitcipherError
 from training.file_digests import FolderDigests, digest_bytes
-from training.loop.checkpoints import TrainingState
 from training.loop.metrics_logger import MetricsLine
+from training.loop.training_state import TrainingState
 from training.recipe import Recipe
 from training.reproduce.cells import StoredCell
 from training.run_files import PretrainingConfig
@@ -63,6 +63,7 @@ RECORDS = [
     FittedStudy(scale=None, seconds=None, speed=None, study=Study(sources=("corpus",))),
     PretrainingConfig(recipe=Recipe(), text="text", vectors=None, folder="run"),
     TrainingState(step=4, seconds=1.5),
+    TrainingState(step=4, best_step=2, best_validation_loss=1.5, early_stopping_patience_counter=1),
     MetricsLine(step=4),
     FolderDigests(files={"config.json": digest_bytes(b"{}")}, metrics=digest_bytes(b"")),
 ]

@@ -21,6 +21,7 @@ from training.finetune.options import FinetuneOptions
 from training.finetune.run_files import CONFIG, PREDICTIONS, TASK_INFO, FinetuningConfig, Predictions, TaskInfo
 from training.finetune.task_files import find_tokenizer, read_task
 from training.loop import TrainingRun, World, opening_run, resolve_model_folder, run_loop
+from training.loop.checkpoints import load_weights
 from training.loop.run_store import RunStore
 from training.models import architecture_of
 from training.run_files import EMBEDDING_INIT, TOKENIZER
@@ -80,7 +81,10 @@ def _finetune(
             remarks=(*task.remarks, *train.remarks, *validation.remarks, *_remarks(task_model, options)),
         )
         json_files.write(str(folder / TASK_INFO), info.to_dict())
-    run_loop(run, world, advance)
+    state = run_loop(run, world, advance)
+    if state.model_step != state.step:
+        load_weights(resolve_model_folder(run.uri), task_model.model)
+        evaluator.latest_predictions = None
     # The loop does not evaluate a run that was already complete.
     predictions = (
         evaluator.latest_predictions

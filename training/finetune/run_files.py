@@ -45,7 +45,7 @@ class Predictions(Record):
     """Result of a run; stored as `predictions.json`."""
 
     scores: Scores
-    """Scores of the last step, in percent."""
+    """Scores of the model of the run, in percent: with early stopping of the best step, else of the last one."""
     baselines: dict[str, Scores]
     """Scores of baselines that do not read the text."""
     predictions: list[dict[str, Any]] = Field(repr=False)

@@ -1,15 +1,15 @@
 """Launcher of a fine-tuning run."""
 
 from bitcipher import storage
-from bitcipher.records import Record, Strings
 from pipelines.runtime.progress import StageProgress
 from training.finetune.options import FinetuneOptions
 from training.finetune.run_files import CONFIG, PREDICTIONS, TASK_INFO, Predictions, Scores, TaskInfo
 from training.finetune.task_files import check_folder, find_tokenizer
 from training.launch.run_dir import launch, leasing_run_dir, prepare_run_dir
+from training.launch.run_result import RunResult, find_state, read_run_result
 
 
-class FinetuningResult(Record):
+class FinetuningResult(RunResult):
     """Result of a fine-tuning run."""
 
     main_metric: str
@@ -18,8 +18,6 @@ class FinetuningResult(Record):
     """Scores of the model, in percent."""
     baselines: dict[str, Scores]
     """Scores of baselines that do not read the text."""
-    remarks: Strings
-    """Sentences for the user, such as the reason for a new weight."""
 
 
 def launch_finetuning(
@@ -49,10 +47,19 @@ def launch_finetuning(
 
     with leasing_run_dir(folder, CONFIG):
         prepare_run_dir(folder, CONFIG, values)
+        before = find_state(folder)
         launch(folder, CONFIG, finetune, values, max_steps, n_workers, options.loop.device, progress)
     info, result = TaskInfo.read(storage.join(folder, TASK_INFO)), Predictions.read(storage.join(folder, PREDICTIONS))
+    run = read_run_result(folder, options.loop, before)
     return FinetuningResult(
-        main_metric=info.main_metric, scores=result.scores, baselines=result.baselines, remarks=info.remarks
+        folder=run.folder,
+        checkpoint=run.checkpoint,
+        metrics=run.metrics,
+        stopped_early=run.stopped_early,
+        remarks=(*info.remarks, *run.remarks),
+        main_metric=info.main_metric,
+        scores=result.scores,
+        baselines=result.baselines,
     )
 
 

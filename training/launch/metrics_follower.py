@@ -46,6 +46,8 @@ def follow_metrics(folder: str, max_steps: Callable[[], int], progress: StagePro
         # The step can decrease, because a run that resumes after a worker's death starts from an earlier checkpoint.
         progress.advance(bar, step - shown, "  ".join(notes))
         shown = step
+        if latest.get("stopped_early"):
+            progress.end(bar)
 
     def poll() -> None:
         while not ended.wait(interval):

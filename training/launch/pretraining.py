@@ -6,12 +6,15 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 from training.file_digests import check_stored_digests
 from training.launch.run_dir import launch, leasing_run_dir, prepare_run_dir
+from training.launch.run_result import RunResult, find_state, read_run_result
 from training.prepare import name_sources, prepare_text, prepare_vectors
 from training.recipe import Recipe
 from training.run_files import CONFIG, TOKENIZER
 
 
-def launch_pretraining(recipe: Recipe, folder: str, prepared: str, n_workers: int, progress: StageProgress) -> None:
+def launch_pretraining(
+    recipe: Recipe, folder: str, prepared: str, n_workers: int, progress: StageProgress
+) -> RunResult:
     """Train the model of a recipe, or resume an interrupted run.
 
     Args:
@@ -31,6 +34,7 @@ def launch_pretraining(recipe: Recipe, folder: str, prepared: str, n_workers: in
     sources = name_sources(recipe.text)  # before a folder is made, because sources can be missing
     with leasing_run_dir(folder, CONFIG):
         prepare_run_dir(folder, CONFIG, values)
+        before = find_state(folder)
         with open_runtime(n_workers) as runtime:
             text = prepare_text(recipe.text, prepared, runtime, progress)
             vectors = prepare_vectors(recipe, text, prepared, runtime, progress)
@@ -38,6 +42,7 @@ def launch_pretraining(recipe: Recipe, folder: str, prepared: str, n_workers: in
 
         config = {**values, "text": text, "vectors": vectors, "sources": sources}
         launch(folder, CONFIG, pretrain, config, lambda: recipe.loop.max_steps, n_workers, recipe.loop.device, progress)
+    return read_run_result(folder, recipe.loop, before)
 
 
 def with_tokenizer_of_checkpoint(recipe: Recipe) -> Recipe:

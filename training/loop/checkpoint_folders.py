@@ -5,9 +5,10 @@ import re
 import shutil
 from pathlib import Path
 
-from bitcipher import storage
+from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from training.file_digests import DIGESTS, FileDigest, FolderDigests, check_digest
+from training.loop.training_state import STATE, TrainingState
 
 CHECKPOINTS = "checkpoints"
 METRICS = "metrics.jsonl"
@@ -44,30 +45,32 @@ def find_checkpoint(folder: str, step: int | None = None) -> str:
 
     Args:
         folder: path or URI of the run.
-        step: step of the checkpoint; by default the latest.
+        step: step of the checkpoint; by default that of the model of the run: the best with early stopping, else the
+            latest.
 
     Raises:
-        BitcipherError: if the run has no such checkpoint, or the digests of the checkpoint are missing.
+        BitcipherError: if the run has no such checkpoint, or a file of it is missing or damaged.
     """
-    names = checkpoint_names(folder)
-    if not names:
+    state = read_latest_state(folder)
+    if state is None:
         raise _no_checkpoint(folder)
-    name = names[-1] if step is None else f"{step:08d}"
-    if name not in names:
-        raise BitcipherError(f"{folder} has no checkpoint of step {step:,}; its latest is step {int(names[-1]):,}.")
+    step = state.model_step if step is None else step
+    name = f"{step:08d}"
+    if name not in checkpoint_names(folder):
+        raise BitcipherError(f"{folder} has no checkpoint of step {step:,}; its latest is step {state.step:,}.")
     checkpoint = storage.join(folder, CHECKPOINTS, name)
     read_checkpoint_digests(checkpoint)  # each checkpoint of a run has them
     return checkpoint
 
 
 def resolve_model_folder(folder: str) -> str:
-    """Return the folder of a model's files: the latest checkpoint of a run, else the folder itself.
+    """Return the folder of a model's files: the checkpoint of a run (see `find_checkpoint`), else the folder itself.
 
     Args:
         folder: path or URI of a run or of a transformers model.
 
     Raises:
-        BitcipherError: if the folder is a run without a checkpoint, or the digests of the checkpoint are missing.
+        BitcipherError: if the folder is a run without a checkpoint, or a file of the checkpoint is missing or damaged.
     """
     is_run = storage.exists(storage.join(folder, METRICS))
     return find_checkpoint(storage.absolute(folder)) if is_run else folder
@@ -88,6 +91,48 @@ def checkpoint_names(folder: str) -> list[str]:
     return sorted(names, key=int)
 
 
+def read_latest_state(folder: str) -> TrainingState | None:
+    """Return the progress in the latest checkpoint of a run, given by path or URI, or None if it has no checkpoint.
+
+    Raises:
+        BitcipherError: if the file of the progress is missing or damaged, or the store fails.
+    """
+    names = checkpoint_names(folder)
+    return TrainingState.read(storage.join(folder, CHECKPOINTS, names[-1], STATE)) if names else None
+
+
+def superseded_checkpoints(folder: str, limit: int | None) -> list[str]:
+    """Return the names of the checkpoints of a run that are not needed any more, by step.
+
+    The latest `limit` are kept, and with early stopping the best of each of them, so that a run whose latest checkpoint
+    is damaged resumes with the best of the one before.
+
+    Args:
+        folder: path or URI of the run.
+        limit: number of the latest checkpoints to keep; None keeps all.
+
+    Raises:
+        BitcipherError: if the store fails.
+    """
+    if limit is None:
+        return []
+    names = checkpoint_names(folder)
+    latest = names[-limit:]
+    best = {_find_best(folder, name) for name in latest}
+    return [name for name in names if name not in latest and name not in best]
+
+
+def _find_best(folder: str, name: str) -> str | None:
+    """Return the name of the checkpoint that was the best at the step of another one."""
+    uri = storage.join(folder, CHECKPOINTS, name, STATE)
+    content = storage.read_bytes(uri)
+    try:
+        best_step = TrainingState.parse(json_files.parse(content or b"", uri), uri).best_step
+    except BitcipherError:  # a damaged checkpoint is reported when it is used
+        return None
+    return None if best_step is None else f"{best_step:08d}"
+
+
 def is_checkpoint_name(name: str) -> bool:
     """Return whether a name is that of the folder of a checkpoint."""
     return _STEP.fullmatch(name) is not None
@@ -105,9 +150,9 @@ def partial_folder(checkpoint: Path) -> Path:
 
 
 def remove_old_checkpoints(folder: Path, limit: int | None) -> None:
-    """Remove all but the latest `limit` checkpoints (None: keep all), and what killed jobs left of checkpoints."""
-    for old in list_checkpoints(folder)[:-limit] if limit is not None else []:
-        remove_checkpoint(old)
+    """Remove superseded checkpoints (see `superseded_checkpoints`), and what killed jobs left of checkpoints."""
+    for name in superseded_checkpoints(str(folder), limit):
+        remove_checkpoint(folder / CHECKPOINTS / name)
     if (folder / CHECKPOINTS).is_dir():
         for path in (folder / CHECKPOINTS).iterdir():
             if _PARTIAL.fullmatch(path.name):

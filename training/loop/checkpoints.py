@@ -11,33 +11,18 @@ import shutil
 from pathlib import Path
 
 import torch
-from pydantic import Field
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from bitcipher import json_files, object_store
 from bitcipher.errors import BitcipherError, first_line
-from bitcipher.records import Record
 from training.file_digests import FileDigest, write_digests
 from training.loop.checkpoint_folders import CHECKPOINTS, check_checkpoint, partial_folder, remove_old_checkpoints
 from training.loop.optimizer import load_optimizer_state, optimizer_state
+from training.loop.training_state import STATE, TrainingState
 from training.models import load_model, save_model
 
 OPTIMIZER = "optimizer.safetensors"
-STATE = "state.json"
-
-
-class TrainingState(Record):
-    """Progress of a run, as stored in a checkpoint."""
-
-    step: int = Field(0, ge=0)
-    """Number of completed updates."""
-    seconds: float = 0.0
-    """Time spent on updates, without evaluations and checkpoints."""
-    unfrozen_at: int | None = None
-    """Step at which the embeddings were unfrozen early, or None."""
-    last_validation_loss: float | None = None
-    """Validation loss of the latest evaluation."""
 
 
 def save_checkpoint(
@@ -48,7 +33,7 @@ def save_checkpoint(
     metrics: FileDigest,
     limit: int | None,
 ) -> Path:
-    """Write the checkpoint of `state.step`, then remove all but the latest `limit` checkpoints (None: keep all).
+    """Write the checkpoint of `state.step`, then remove older ones; see `superseded_checkpoints`.
 
     Args:
         folder: folder of the run.
@@ -56,7 +41,7 @@ def save_checkpoint(
         optimizer: its optimizer.
         state: progress of the run.
         metrics: digest of the run's metrics up to this step.
-        limit: see above.
+        limit: number of the latest checkpoints to keep; None keeps all.
 
     Returns:
         The folder of the checkpoint.
@@ -101,11 +86,7 @@ def load_checkpoint(checkpoint: Path, model: torch.nn.Module, optimizer: torch.o
     state = TrainingState.read(str(checkpoint / STATE))
     if state.step != int(checkpoint.name):
         raise _damaged(checkpoint / STATE, f"its step is {state.step:,}")
-    weights = load_model(str(checkpoint)).state_dict()
-    try:
-        model.load_state_dict(weights)
-    except RuntimeError:
-        raise _damaged(checkpoint, "its model is not that of the run") from None
+    load_weights(str(checkpoint), model)
     try:
         load_optimizer_state(model, optimizer, load_file(checkpoint / OPTIMIZER))
     except (OSError, SafetensorError, ValueError) as error:
@@ -113,6 +94,20 @@ def load_checkpoint(checkpoint: Path, model: torch.nn.Module, optimizer: torch.o
     return state
 
 
+def load_weights(checkpoint: str, model: torch.nn.Module) -> None:
+    """Restore the weights of a model from a checkpoint, given by path or URI.
+
+    Raises:
+        BitcipherError: if the checkpoint is missing or damaged, or holds another model.
+    """
+    weights = load_model(checkpoint).state_dict()
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError:
+        raise BitcipherError(
+            f"The model in {checkpoint} is not that of the run; remove this folder to resume from an older checkpoint."
+        ) from None
+
+
 def _damaged(path: Path, reason: str) -> BitcipherError:
-    folder = path if path.is_dir() else path.parent
-    return BitcipherError(f"{path} is missing or damaged ({reason}); remove {folder} to resume from an older one.")
+    return BitcipherError(f"{path} is missing or damaged ({reason}); remove {path.parent} to resume from an older one.")

@@ -63,10 +63,17 @@ class LoopOptions(Record):
     """Number of steps between two evaluations. The model is also evaluated before the first and after the last step."""
     eval_sequences: int = Field(512, ge=1)
     """Maximum number of validation sequences per evaluation; every evaluation uses the same sequences."""
+    early_stopping_patience: int | None = Field(None, ge=1)
+    """Stop after this number of evaluations in a row in which the validation loss did not improve, and use the
+    checkpoint with the lowest loss. By default, train for `max_steps` and use the last checkpoint."""
+    early_stopping_threshold: Float = Field(0.0, ge=0)
+    """With `early_stopping_patience`: the validation loss has improved if it is lower than the lowest one before by
+    more than this value."""
     save_steps: int = Field(500, ge=1)
     """Number of steps between two checkpoints. A checkpoint is also saved after the last step."""
     save_total_limit: int | None = Field(2, ge=1)
-    """Number of the latest checkpoints to keep; null keeps all. With two, a run survives damage to the latest."""
+    """Number of the latest checkpoints to keep; null keeps all. With two, a run survives damage to the latest. With
+    `early_stopping_patience`, the best one is kept, too."""
 
     @model_validator(mode="after")
     def _check(self) -> "LoopOptions":
@@ -92,6 +99,8 @@ class LoopOptions(Record):
                 f"`loop.warmup_steps` and `loop.decay_steps` are {self.n_warmup_steps} and {self.n_decay_steps} steps, "
                 f"more than the {self.max_steps} steps of `loop.max_steps`; lower one of them."
             )
+        if self.early_stopping_threshold and self.early_stopping_patience is None:
+            raise ValueError("`loop.early_stopping_threshold` needs `loop.early_stopping_patience`; set it, too.")
         return self
 
     @property

@@ -12,7 +12,13 @@ from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
 from pipelines.store.removal import leasing_work, remove_abandoned_work
 from training.file_digests import DIGESTS
-from training.loop.checkpoint_folders import CHECKPOINTS, METRICS, checkpoint_names, is_checkpoint_name
+from training.loop.checkpoint_folders import (
+    CHECKPOINTS,
+    METRICS,
+    checkpoint_names,
+    is_checkpoint_name,
+    superseded_checkpoints,
+)
 from training.loop.metrics_logger import TENSORBOARD
 from training.loop.run_lease import RUN_LEASE
 from training.node_cache import cache_folder, copy_file, locking_folder
@@ -76,7 +82,7 @@ class RunStore:
                 self._uploaded[name] = state
 
     def upload_checkpoint(self, checkpoint: Path, limit: int | None) -> None:
-        """Upload a checkpoint, its digests last, and remove all but the latest `limit` from the store (None: keep all).
+        """Upload a checkpoint, its digests last, and remove older ones; see `superseded_checkpoints`.
 
         Raises:
             BitcipherError: if the store fails.
@@ -84,7 +90,7 @@ class RunStore:
         self.upload_files()
         for path in sorted(checkpoint.iterdir(), key=lambda path: path.name == DIGESTS):
             copy_file(str(path), storage.join(self.uri, CHECKPOINTS, checkpoint.name, path.name))
-        for name in checkpoint_names(self.uri)[:-limit] if limit is not None else []:
+        for name in superseded_checkpoints(self.uri, limit):
             self._remove_checkpoint(name)
 
     def _download(self, names: Iterable[str]) -> None:

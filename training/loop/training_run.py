@@ -13,9 +13,10 @@ import torch
 from training.counter_rng import derive_key
 from training.embeddings import FreezeSchedule, set_embeddings_frozen
 from training.loop.checkpoint_folders import find_latest_checkpoint, list_checkpoints, remove_old_checkpoints
-from training.loop.checkpoints import TrainingState, load_checkpoint, save_checkpoint
+from training.loop.checkpoints import load_checkpoint, save_checkpoint
 from training.loop.distributed import World
 from training.loop.divergence import FiniteCheck, check_metrics, check_state
+from training.loop.early_stopping import note_evaluation, stops_early
 from training.loop.evaluation import evaluate
 from training.loop.examples import Examples
 from training.loop.metrics_logger import MetricsLogger, read_kept_metrics
@@ -26,6 +27,7 @@ from training.loop.run_lease import RunLease
 from training.loop.run_store import RunStore
 from training.loop.steps import StepData, SummedLoss, compute_gradients, iter_steps
 from training.loop.stop_request import STOPPED, catching_stop_requests
+from training.loop.training_state import TrainingState
 from training.loop.utilization import UtilizationMeter, find_peak_flops
 
 # Called with the number of completed steps and a short note on the losses.
@@ -62,11 +64,12 @@ class TrainingRun:
         return self.store.uri if self.store else str(self.folder)
 
 
-def run_loop(run: TrainingRun, world: World, advance: Advance = lambda step, note: None) -> None:
-    """Train until the last step, from the latest checkpoint if there is one.
+def run_loop(run: TrainingRun, world: World, advance: Advance = lambda step, note: None) -> TrainingState:
+    """Train until the last step or an early stop, from the latest checkpoint if there is one. Return the progress.
 
     SIGTERM saves a checkpoint after the current step, and exits with code 143. If the latest checkpoint is damaged, it
-    is removed, and the run resumes from an older one.
+    is removed, and the run resumes from an older one. At the end, the model has the weights of the last step, which are
+    not the best ones if `model_step` of the progress is another step.
 
     Args:
         run: model, examples and options.
@@ -85,17 +88,27 @@ def run_loop(run: TrainingRun, world: World, advance: Advance = lambda step, not
         if trainer.state.step == 0:
             trainer.evaluate()
         run.model.train()
-        for data in iter_steps(run.examples, run.objective, options, world, trainer.state.step):
-            trainer.update(data)
-            step = trainer.state.step
-            is_last = step == options.max_steps
-            if is_last or step % options.eval_steps == 0:
-                trainer.evaluate()
-            stops = world.any_worker(is_asked())
-            if is_last or stops or step % options.save_steps == 0:
-                trainer.save_checkpoint()
-            if stops:
-                raise SystemExit(STOPPED)
+        if not stops_early(trainer.state, options):
+            _train(run, world, trainer, is_asked)
+    return trainer.state
+
+
+def _train(run: TrainingRun, world: World, trainer: "_Trainer", is_asked: Callable[[], bool]) -> None:
+    options = run.options
+    for data in iter_steps(run.examples, run.objective, options, world, trainer.state.step):
+        trainer.update(data)
+        step = trainer.state.step
+        if step == options.max_steps or step % options.eval_steps == 0:
+            trainer.evaluate()
+        is_last = step == options.max_steps or stops_early(trainer.state, options)
+        is_best = step == trainer.state.best_step
+        stops = world.any_worker(is_asked())
+        if is_last or is_best or stops or step % options.save_steps == 0:
+            trainer.save_checkpoint()
+        if stops:
+            raise SystemExit(STOPPED)
+        if is_last:
+            return
 
 
 class _Trainer:
@@ -173,18 +186,21 @@ class _Trainer:
         self._clock = time.perf_counter()
 
     def evaluate(self) -> None:
-        """Log the validation loss, and unfreeze the embeddings if the freeze schedule says so."""
+        """Log the validation loss, and update what depends on it: the best step, and the freeze schedule."""
         run, state = self._run, self.state
         self._finite.check_steps()
         metrics = evaluate(self._model, run.objective, run.examples, run.options, self._world)
         if run.evaluator:
             metrics |= run.evaluator(self._model, self._world)
-        self._log(metrics)
         loss = metrics["validation_loss"]
         is_frozen = run.freeze_schedule.is_frozen(state.step, run.options.max_steps, state.unfrozen_at)
         unfreezes = is_frozen and run.freeze_schedule.should_unfreeze(state.last_validation_loss, loss)
         unfrozen_at = state.step if unfreezes else state.unfrozen_at
-        self.state = state.model_copy(update={"unfrozen_at": unfrozen_at, "last_validation_loss": loss})
+        state = state.model_copy(update={"unfrozen_at": unfrozen_at, "last_validation_loss": loss})
+        self.state = note_evaluation(state, loss, run.options)
+        if self.state.best_step is not None:
+            metrics |= {"best_step": self.state.best_step, "stopped_early": int(stops_early(self.state, run.options))}
+        self._log(metrics)
         self._clock = time.perf_counter()
 
     def save_checkpoint(self) -> None:

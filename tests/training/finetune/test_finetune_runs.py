@@ -142,6 +142,20 @@ def test_epochs_determine_steps(made, tmp_path):
     assert latest_checkpoint(run).name == "00000004"
 
 
+def test_predictions_of_an_early_stopped_run_are_those_of_its_best_step(made, tmp_path):
+    # The learning rate rises until the loss does.
+    loop = {"learning_rate": 0.3, "warmup_steps": 12, "eval_steps": 1, "early_stopping_patience": 2}
+    for run in (tmp_path, tmp_path):
+        run_in(run, made, "cola", loop=SHORT["loop"] | loop)
+        evaluations = {line["step"]: line for line in curve_of(run) if "validation_loss" in line}
+        last = list(evaluations.values())[-1]
+        assert last["stopped_early"]
+        assert 0 < last["best_step"] < last["step"] < 12
+        scores, best = read(run / "predictions.json")["scores"], evaluations[last["best_step"]]
+        assert scores == {name: best[name] for name in scores}
+        (run / "predictions.json").unlink()  # as if the first run had been killed before it wrote them
+
+
 def test_random_baseline_differs_from_start(made, tmp_path):
     losses = []
     for random in (False, True):
