@@ -1,6 +1,7 @@
 """Recipe: all options of a pre-training run, read from YAML."""
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -70,6 +71,22 @@ def find_recipe(name: str) -> str:
         BitcipherError: if no shipped recipe has this name.
     """
     return find_yaml(name, Path(__file__).parent / "recipes", "recipe")
+
+
+def make_recipe(recipe: str | Mapping[str, Any], settings: Sequence[str] = ()) -> Recipe:
+    """Return a recipe.
+
+    Args:
+        recipe: name of a shipped recipe, path or URI of a YAML file, or plain values of options, nested by group.
+        settings: changes of options, such as "loop.max_steps=100"; values are YAML.
+
+    Raises:
+        BitcipherError: if there is no such recipe, or an option does not exist or is invalid.
+    """
+    if isinstance(recipe, str):
+        return read_recipe(find_recipe(recipe), settings)
+    values = copy.deepcopy(dict(recipe))
+    return Recipe.parse(values, apply_settings(values, "The recipe", settings))
 
 
 def read_recipe(uri: str, settings: Sequence[str] = ()) -> Recipe:

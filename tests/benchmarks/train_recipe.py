@@ -18,7 +18,7 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 from training.loop import read_metrics
 from training.prepare import prepare_text, prepare_vectors
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 from training.recipe import Recipe, find_recipe, read_recipe
 
 CALIBRATION_STEPS = 40
@@ -34,7 +34,7 @@ def train(recipe: Recipe, text: str, vectors: str | None) -> tuple[float, dict[s
 
     with tempfile.TemporaryDirectory() as folder:
         values = {"recipe": recipe.to_dict(), "text": text, "vectors": vectors, "folder": folder}
-        pretrain(values, advance)
+        run_pretraining(values, advance)
         final = [line for line in read_metrics(Path(folder)) if "perplexity" in line][-1]
     # The first mark is the evaluation before the first step, the last one the evaluation after the last step.
     return marks[-2] - marks[0], final

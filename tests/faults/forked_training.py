@@ -19,12 +19,12 @@ def load_libraries() -> None:
 
     import training.curves.comparison
     import training.launch.pretraining
-    import training.pretrain
+    import training.pretraining_run
     import training.verify.run_checks
     from training.decoding import open_model
 
     assert open_model
-    assert training.pretrain
+    assert training.pretraining_run
     torch.set_num_threads(1)
 
 

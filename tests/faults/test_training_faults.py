@@ -16,7 +16,7 @@ from tiny_runs import RECIPE, config_of, curve_of, tiny_documents, write_tiny_te
 from bitcipher.errors import BitcipherError
 from training.loop import find_latest_checkpoint, latest_checkpoint
 from training.loop.stop_request import STOP
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 from training.runtime import run_workers
 
 pytestmark = pytest.mark.long
@@ -45,7 +45,7 @@ def train(config):
         latest = find_latest_checkpoint(folder)
         return int(latest.name) if latest else 0
 
-    run_workers(pretrain, config, 2, "cpu", str(folder / "ray"), str(folder / STOP), count_steps)
+    run_workers(run_pretraining, config, 2, "cpu", str(folder / "ray"), str(folder / STOP), count_steps)
 
 
 def wait_for_step(folder, step, is_running=lambda: True):
@@ -81,7 +81,7 @@ def test_resume_after_worker_death_is_exact(uninterrupted, text, tmp_path, step)
 
 
 def test_one_and_two_workers_give_the_same_metrics(uninterrupted, text, tmp_path):
-    pretrain(config_of(tmp_path, text, loop=STEPS))
+    run_pretraining(config_of(tmp_path, text, loop=STEPS))
     for one, two in zip(curve_of(tmp_path), uninterrupted, strict=True):
         assert one == pytest.approx(two, rel=1e-4)
 

@@ -17,7 +17,7 @@ from two_processes import on_two
 from bitcipher import storage
 from training.loop import RUN_LEASE
 from training.loop.checkpoint_folders import checkpoint_names
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.long
 
@@ -77,7 +77,7 @@ def train_on_own_disk(config: dict) -> None:
         if step == config.get("dies_at") and dist.get_rank() == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    pretrain({name: config[name] for name in ("recipe", "text", "vectors", "folder")}, advance)
+    run_pretraining({name: config[name] for name in ("recipe", "text", "vectors", "folder")}, advance)
 
 
 def test_killed_processes_with_disks_of_their_own_resume_to_the_bit(s3: str, tmp_path: Path):
@@ -85,7 +85,7 @@ def test_killed_processes_with_disks_of_their_own_resume_to_the_bit(s3: str, tmp
     for name in storage.list_files(config["text"]):
         storage.write_bytes(f"{s3}/text/{name}", (tmp_path / "text" / name).read_bytes())
     stored = {**config, "text": f"{s3}/text", "folder": f"{s3}/run", "caches": str(tmp_path)}
-    on_two(pretrain, config)
+    on_two(run_pretraining, config)
     with pytest.raises(ProcessException):
         on_two(train_on_own_disk, {**stored, "dies_at": 70})
     assert checkpoint_names(f"{s3}/run") == ["00000040", "00000060"]

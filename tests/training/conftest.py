@@ -2,7 +2,7 @@ import pytest
 import torch
 from tiny_runs import config_of, write_tiny_text
 
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 
 
 @pytest.fixture(scope="session")
@@ -24,5 +24,5 @@ def one_thread():
 def finished_run(tiny_text, one_thread, tmp_path_factory):
     """Return the folder of an uninterrupted run, which tests must not change."""
     folder = tmp_path_factory.mktemp("runs") / "finished"
-    pretrain(config_of(folder, tiny_text))
+    run_pretraining(config_of(folder, tiny_text))
     return folder

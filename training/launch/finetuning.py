@@ -1,10 +1,14 @@
-"""Launcher of a fine-tuning run."""
+"""Fine-tuning of a model on a task."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
 
 from bitcipher import storage
 from pipelines.runtime.progress import StageProgress
-from training.finetune.options import FinetuneOptions
-from training.finetune.run_files import CONFIG, PREDICTIONS, TASK_INFO, Predictions, Scores, TaskInfo
-from training.finetune.task_files import check_folder, find_tokenizer
+from training.finetuning.options import FinetuneOptions, make_finetune_options
+from training.finetuning.run_files import CONFIG, PREDICTIONS, TASK_INFO, Predictions, Scores, TaskInfo
+from training.finetuning.task_files import check_folder, find_tokenizer
 from training.launch.run_dir import launch, leasing_run_dir, prepare_run_dir
 from training.launch.run_result import RunResult, find_state, read_run_result
 
@@ -18,6 +22,45 @@ class FinetuningResult(RunResult):
     """Scores of the model, in percent."""
     baselines: dict[str, Scores]
     """Scores of baselines that do not read the text."""
+
+
+def finetune(
+    model: str | os.PathLike[str],
+    task: str,
+    data: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    settings: Sequence[str] = (),
+    vocabulary: str | os.PathLike[str] | None = None,
+    random_init: bool = False,
+    seed: int = 1,
+    workers: int = 0,
+) -> FinetuningResult:
+    """Fine-tune a pre-trained model on a task, as `bitcipher finetune` does. Call it again to resume.
+
+    Args:
+        model: path or URI of a run, or of a transformers model with a tokenizer.json.
+        task: name of the task: one of `training.finetuning.TASKS`.
+        data: path or URI of the folder of the task's files.
+        out: path or URI of the folder of the run, which all workers share.
+        settings: changes of options, such as "loop.learning_rate=3e-5"; values are YAML.
+        vocabulary: file of words, for GLUE only: examples with other words are not used.
+        random_init: start from random weights, as a baseline without pre-training.
+        seed: seed of the head, the order of the examples and dropout.
+        workers: number of Ray workers; 0 trains in this process.
+
+    Returns:
+        Folder, model, metrics and scores of the run.
+
+    Raises:
+        BitcipherError: if an option is invalid, a file is missing, the folder holds a run with other options, another
+            job is running in it, or the loss is not finite.
+    """
+    values: dict[str, Any] = {"model": os.fspath(model), "task": task, "data": os.fspath(data)}
+    values |= {"vocabulary": vocabulary and os.fspath(vocabulary), "random_init": random_init, "seed": seed}
+    options = make_finetune_options(values, settings)
+    with StageProgress() as progress:
+        return launch_finetuning(options, storage.absolute(os.fspath(out)), workers, progress)
 
 
 def launch_finetuning(
@@ -38,7 +81,7 @@ def launch_finetuning(
     options.loop.micro_batch_size_for(max(n_workers, 1))
     check_folder(options.data)
     find_tokenizer(options.model)
-    from training.finetune import finetune  # not at the top: the import of torch takes seconds
+    from training.finetuning import run_finetuning  # not at the top: the import of torch takes seconds
 
     values = {"options": _with_absolute_paths(options).to_dict()}
 
@@ -48,7 +91,7 @@ def launch_finetuning(
     with leasing_run_dir(folder, CONFIG):
         prepare_run_dir(folder, CONFIG, values)
         before = find_state(folder)
-        launch(folder, CONFIG, finetune, values, max_steps, n_workers, options.loop.device, progress)
+        launch(folder, CONFIG, run_finetuning, values, max_steps, n_workers, options.loop.device, progress)
     info, result = TaskInfo.read(storage.join(folder, TASK_INFO)), Predictions.read(storage.join(folder, PREDICTIONS))
     run = read_run_result(folder, options.loop, before)
     return FinetuningResult(

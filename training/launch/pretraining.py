@@ -1,15 +1,64 @@
-"""Launcher of a pre-training run: prepare text and vectors, then train."""
+"""Pre-training of a recipe: prepare text and vectors, then train."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 from training.file_digests import check_stored_digests
-from training.launch.run_dir import launch, leasing_run_dir, prepare_run_dir
+from training.launch.run_dir import default_prepared, launch, leasing_run_dir, prepare_run_dir
 from training.launch.run_result import RunResult, find_state, read_run_result
 from training.prepare import name_sources, prepare_text, prepare_vectors
-from training.recipe import Recipe
+from training.recipe import Recipe, make_recipe
 from training.run_files import CONFIG, TOKENIZER
+
+
+def pretrain(
+    recipe: str | os.PathLike[str] | Mapping[str, Any],
+    out: str | os.PathLike[str],
+    *,
+    settings: Sequence[str] = (),
+    prepared: str | os.PathLike[str] | None = None,
+    workers: int = 0,
+) -> RunResult:
+    """Pre-train the language model of a recipe, as `bitcipher train` does. Call it again to resume.
+
+    Args:
+        recipe: name of a shipped recipe, path or URI of a YAML file, or options by group, as in YAML.
+        out: path or URI of the folder of the run, which all workers share.
+        settings: changes of options, such as "loop.max_steps=100"; values are YAML.
+        prepared: path or URI of the folder of tokenized text and vectors, which several runs can share; by default
+            `prepared`, next to `out`.
+        workers: number of Ray workers; 0 trains in this process.
+
+    Returns:
+        Folder, model and metrics of the run.
+
+    Raises:
+        BitcipherError: if an option is invalid, a source is missing, the folder holds a run of another recipe, another
+            job is running in it, or the loss is not finite.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from training import pretrain
+    >>> model = {"architecture": "gpt2", "num_hidden_layers": 1, "hidden_size": 16, "max_position_embeddings": 16}
+    >>> recipe = {"model": model, "objective": {"name": "causal"}, "loop": {"max_steps": 2, "batch_size": 4}}
+    >>> with TemporaryDirectory() as folder:
+    ...     text = Path(folder, "birds.txt")
+    ...     _ = text.write_text("".join(f"{number} birds sat on a wire.\n" for number in range(400)))
+    ...     settings = [f"text.sources=[{text}]", "text.tokenizer.vocab_size=300", "text.validation_fraction=0.1"]
+    ...     result = pretrain(recipe, f"{folder}/run", settings=settings)
+    >>> Path(result.checkpoint).name, result.metrics["step"], result.stopped_early
+    ('00000002', 2.0, False)
+    """
+    values = recipe if isinstance(recipe, Mapping) else os.fspath(recipe)
+    options, folder = make_recipe(values, settings), storage.absolute(os.fspath(out))
+    prepared_folder = storage.absolute(os.fspath(prepared)) if prepared else default_prepared(folder)
+    with StageProgress() as progress:
+        return launch_pretraining(options, folder, prepared_folder, workers, progress)
 
 
 def launch_pretraining(
@@ -38,10 +87,11 @@ def launch_pretraining(
         with open_runtime(n_workers) as runtime:
             text = prepare_text(recipe.text, prepared, runtime, progress)
             vectors = prepare_vectors(recipe, text, prepared, runtime, progress)
-        from training.pretrain import pretrain  # not at the top: the import of torch takes seconds
+        from training.pretraining_run import run_pretraining  # not at the top: the import of torch takes seconds
 
         config = {**values, "text": text, "vectors": vectors, "sources": sources}
-        launch(folder, CONFIG, pretrain, config, lambda: recipe.loop.max_steps, n_workers, recipe.loop.device, progress)
+        loop = recipe.loop
+        launch(folder, CONFIG, run_pretraining, config, lambda: loop.max_steps, n_workers, loop.device, progress)
     return read_run_result(folder, recipe.loop, before)
 
 

@@ -1,5 +1,6 @@
 """Result of a training run, and a sentence on its early stop. This module does not import torch."""
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record, Strings
 from training.loop import LoopOptions, copying_run, read_metrics
@@ -21,6 +22,11 @@ class RunResult(Record):
     """Whether the run ended before its last step, because the validation loss did not improve."""
     remarks: Strings
     """Sentences for the user, such as that on an early stop."""
+
+    @property
+    def model_name(self) -> str:
+        """Name of the checkpoint in the folder of the run, such as checkpoints/00000500."""
+        return self.checkpoint.removeprefix(storage.join(self.folder, ""))
 
 
 def find_state(folder: str) -> TrainingState | None:

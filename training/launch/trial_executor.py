@@ -9,7 +9,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.progress import StageProgress
 from pipelines.store.removal import list_names
-from training.finetune.run_files import PREDICTIONS
+from training.finetuning.run_files import PREDICTIONS
 from training.loop.stop_request import STOP
 from training.run_files import ENDED
 from training.runtime import Trial, run_tune_trials

@@ -17,7 +17,7 @@ from training.loop import Batch, TrainingRun, World, latest_checkpoint
 from training.loop.checkpoint_folders import list_checkpoints, read_checkpoint_digests
 from training.loop.evaluation import evaluation_ids
 from training.models import load_model
-from training.pretrain import make_training_run
+from training.pretraining_run import make_training_run
 from training.probes.data import TaskData
 from training.recipe import Recipe
 from training.run_files import CONFIG, PretrainingConfig

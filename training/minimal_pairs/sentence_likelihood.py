@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 
 from bitcipher.errors import BitcipherError
 from training.data import SpecialTokens, plain_text_tokenizer, special_tokens, vocab_size
-from training.finetune.heads import max_sequence_length
+from training.finetuning.heads import max_sequence_length
 from training.models.encoders import architecture_of
 from training.models.parts import hidden_states, logits
 

@@ -9,7 +9,7 @@ import numpy as np
 from bitcipher import storage
 from pipelines.runtime.progress import StageProgress
 from training.curves.comparison import compare_runs
-from training.finetune import make_finetune_options
+from training.finetuning import make_finetune_options
 from training.launch.finetuning import FinetuningResult, launch_finetuning
 from training.markdown import format_table
 from training.models.options import EmbeddingSharing

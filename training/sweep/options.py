@@ -15,7 +15,7 @@ from bitcipher.records import Float, Record, Strings
 from bitcipher.yaml_files import find_yaml, read_yaml
 from pipelines.ingest.read_options import Format
 from training.data import TokenizerOptions
-from training.finetune import GLUE
+from training.finetuning import GLUE
 from training.loop import LoopOptions
 from training.scaling import SEQUENCES, Shape, larger, set_1, set_2, set_3, smallest
 from training.settings import apply_settings

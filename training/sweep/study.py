@@ -11,9 +11,9 @@ from bitcipher.records import Float, Record
 from bitcipher.redaction import redact_values
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
-from training.finetune import CONFIG as FINETUNING
-from training.finetune import FinetuneOptions
-from training.finetune.task_files import read_task
+from training.finetuning import CONFIG as FINETUNING
+from training.finetuning import FinetuneOptions
+from training.finetuning.task_files import read_task
 from training.launch.run_dir import check_run_dir, leasing_run_dir, prepare_run_dir
 from training.launch.trial_executor import TrialResources, has_ended, run_stage
 from training.prepare import prepare_vectors

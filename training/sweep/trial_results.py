@@ -1,7 +1,7 @@
 """Reader of the results of trials from the directories of their runs."""
 
 from bitcipher import storage
-from training.finetune import PREDICTIONS, TASK_INFO, TaskInfo
+from training.finetuning import PREDICTIONS, TASK_INFO, TaskInfo
 from training.loop import LoopOptions
 from training.run_files import ENDED
 from training.sweep.findings import Evaluation, PretrainedModel, Score

@@ -6,10 +6,10 @@ from typing import Any
 from bitcipher import json_files, storage
 from bitcipher.records import Record
 from training.errors import DivergenceError
-from training.finetune import finetune
+from training.finetuning import run_finetuning
 from training.loop import copying_run, read_metrics
 from training.loop.checkpoint_folders import CHECKPOINTS
-from training.pretrain import evaluate_run, pretrain
+from training.pretraining_run import evaluate_run, run_pretraining
 from training.recipe import Recipe
 from training.run_files import CONFIG, ENDED
 from training.sweep.early_stopping import stop_reason
@@ -46,7 +46,7 @@ def pretrain_trial(config: dict[str, Any]) -> None:
             raise _Stopped(reason)
 
     try:
-        pretrain({name: value for name, value in config.items() if name != "test"}, check_progress)
+        run_pretraining({name: value for name, value in config.items() if name != "test"}, check_progress)
     except (DivergenceError, _Stopped) as stopped:
         _write_end(folder, TrialEnd(stopped=str(stopped)))
         return
@@ -65,7 +65,7 @@ def finetune_trial(config: dict[str, Any]) -> None:
     """
     folder = config["folder"]
     try:
-        finetune(config)
+        run_finetuning(config)
     except DivergenceError as diverged:
         _write_end(folder, TrialEnd(stopped=str(diverged)))
     storage.remove(storage.join(folder, CHECKPOINTS))

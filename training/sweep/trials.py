@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from bitcipher import storage
 from training.data import TokenizerOptions
 from training.embeddings import EmbeddingInitOptions
-from training.finetune import GLUE, FinetuneOptions
+from training.finetuning import GLUE, FinetuneOptions
 from training.loop import LoopOptions
 from training.models import ModelOptions
 from training.recipe import Recipe, TextOptions

@@ -5,7 +5,7 @@ from typing import Any
 from bitcipher import json_files, storage
 from training.errors import DivergenceError
 from training.loop.checkpoint_folders import CHECKPOINTS
-from training.pretrain import evaluate_run, pretrain
+from training.pretraining_run import evaluate_run, run_pretraining
 from training.recipe import Recipe
 from training.run_files import ENDED
 from training.tune.results import TrialScore
@@ -22,7 +22,7 @@ def run_trial(config: dict[str, Any]) -> None:
     """
     folder = config["folder"]
     try:
-        pretrain({name: value for name, value in config.items() if name != "base"})
+        run_pretraining({name: value for name, value in config.items() if name != "base"})
         metrics = evaluate_run(Recipe.parse(config["base"], "The recipe"), config["text"], folder)
         score = TrialScore(validation_loss=metrics["validation_loss"], perplexity=metrics.get("perplexity"))
     except DivergenceError as diverged:

@@ -12,8 +12,8 @@ from pipelines.verify import VerifyResult, run_checks
 from pipelines.verify.damage import Check, Damage, KnownDamage, error_of
 from training.data.token_files import check_token_file, token_hashes
 from training.file_digests import DIGESTS, FolderDigests, check_digest
-from training.finetune.run_files import CONFIG as FINETUNING
-from training.finetune.run_files import PREDICTIONS, TASK_INFO
+from training.finetuning.run_files import CONFIG as FINETUNING
+from training.finetuning.run_files import PREDICTIONS, TASK_INFO
 from training.loop import METRICS, RUN_LEASE, copying_run, read_metrics
 from training.loop.checkpoint_folders import CHECKPOINTS, checkpoint_names
 from training.run_files import CONFIG as PRETRAINING

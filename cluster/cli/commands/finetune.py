@@ -1,10 +1,9 @@
 """Command that fine-tunes a model on a task: `finetune`."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from bitcipher import storage
 from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
@@ -57,15 +56,20 @@ def finetune(
     """
     require_extra("training", "`bitcipher finetune`")
     from cluster.cli.display.console import OUT
-    from pipelines.runtime.progress import StageProgress
-    from training.finetune import make_finetune_options
-    from training.launch.finetuning import launch_finetuning
+    from training import finetune as finetune_model
 
-    values: dict[str, Any] = {"model": model, "task": task, "data": data, "vocabulary": vocabulary}
-    options = make_finetune_options(values | {"random_init": random_init, "seed": seed}, settings or [])
-    folder = storage.absolute(out)
-    with resumable(CHECKPOINTS), StageProgress() as progress:
-        result = launch_finetuning(options, folder, workers, progress)
+    with resumable(CHECKPOINTS):
+        result = finetune_model(
+            model,
+            task,
+            data,
+            out,
+            settings=settings or [],
+            vocabulary=vocabulary,
+            random_init=random_init,
+            seed=seed,
+            workers=workers,
+        )
     for remark in result.remarks:
         print_text(remark)
     for name, value in result.scores.items():
@@ -73,5 +77,5 @@ def finetune(
     for name, scores in result.baselines.items():
         print_text(f"Baseline {name}: {result.main_metric} {scores[result.main_metric]:.2f}")
     OUT.print(
-        f"The run is in {redact(folder)}: metrics.jsonl, predictions.json, and the model in its latest checkpoint."
+        f"The run is in {redact(result.folder)}: metrics.jsonl, predictions.json, and the model in {result.model_name}."
     )

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from bitcipher import storage
 from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
@@ -38,18 +37,13 @@ def train(
     """
     require_extra("training", "`bitcipher train`")
     from cluster.cli.display.console import OUT
-    from training.recipe import find_recipe, read_recipe
+    from training import pretrain
 
-    options = read_recipe(find_recipe(recipe), settings or [])
-    from pipelines.runtime.progress import StageProgress
-    from training.launch.pretraining import launch_pretraining
-    from training.launch.run_dir import default_prepared
-
-    folder = storage.absolute(out)
-    prepared_folder = storage.absolute(prepared) if prepared else default_prepared(folder)
-    with resumable(CHECKPOINTS), StageProgress() as progress:
-        launch_pretraining(options, folder, prepared_folder, workers, progress)
-    OUT.print(f"The run is in {redact(folder)}: metrics.jsonl, and the model in its latest checkpoint.")
+    with resumable(CHECKPOINTS):
+        result = pretrain(recipe, out, settings=settings or [], prepared=prepared, workers=workers)
+    for remark in result.remarks:
+        print_text(remark)
+    OUT.print(f"The run is in {redact(result.folder)}: metrics.jsonl, and the model in {result.model_name}.")
 
 
 def compare(

@@ -32,7 +32,7 @@ def text_options(record: type[Record], prefix: str = "") -> set[str]:
 
 
 def test_all_options_that_are_paths_are_known():
-    from training.finetune.options import FinetuneOptions
+    from training.finetuning.options import FinetuneOptions
     from training.recipe import Recipe
     from training.sweep.options import Study
     from training.tokenizer_selection.choose_tokenizer import ChoiceOptions

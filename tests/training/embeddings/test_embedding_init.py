@@ -18,7 +18,7 @@ from training.embeddings import (
 )
 from training.loop import latest_checkpoint
 from training.models import ModelOptions, build_model, input_embeddings, is_tied, load_model, logits, output_bias
-from training.pretrain import make_training_run, pretrain
+from training.pretraining_run import make_training_run, run_pretraining
 from training.recipe import Recipe
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -142,7 +142,7 @@ def test_scale_of_random_init(tiny_text, tmp_path):
 def test_frozen_embeddings_do_not_change(tied, tiny_text, vectors, tmp_path):
     start = {"init": "cipher", "freeze_fraction": 0.5}
     config = config_of(tmp_path / "run", tiny_text, vectors, embeddings=start, model={"tie_word_embeddings": tied})
-    pretrain(config)
+    run_pretraining(config)
     tables = [
         input_embeddings(load_model(str(tmp_path / "run" / "checkpoints" / f"{step:08d}"))).weight.detach()
         for step in (4, 8, 12)
@@ -159,14 +159,14 @@ def test_frozen_embeddings_do_not_change(tied, tiny_text, vectors, tmp_path):
 def test_unfreeze_at_plateau(tiny_text, vectors, tmp_path):
     # The loss never falls by 90 %, so the second evaluation unfreezes.
     start = {"init": "cipher", "freeze_fraction": 1.0, "unfreeze": "plateau", "plateau_threshold": 0.9}
-    pretrain(config_of(tmp_path / "run", tiny_text, vectors, embeddings=start))
+    run_pretraining(config_of(tmp_path / "run", tiny_text, vectors, embeddings=start))
     state = json.loads((latest_checkpoint(tmp_path / "run") / "state.json").read_text())
     assert state["unfrozen_at"] == 4
 
 
 def test_resume_with_frozen_embeddings_is_exact(tiny_text, vectors, tmp_path):
     start = {"init": "cipher", "freeze_fraction": 0.6, "learning_rate_multiplier": 0.5}
-    pretrain(config_of(tmp_path / "straight", tiny_text, vectors, embeddings=start))
+    run_pretraining(config_of(tmp_path / "straight", tiny_text, vectors, embeddings=start))
 
     def stop(step, note):
         if step > 5:
@@ -174,8 +174,8 @@ def test_resume_with_frozen_embeddings_is_exact(tiny_text, vectors, tmp_path):
 
     config = config_of(tmp_path / "stopped", tiny_text, vectors, embeddings=start)
     with pytest.raises(InterruptedError):
-        pretrain(config, stop)
-    pretrain(config)
+        run_pretraining(config, stop)
+    run_pretraining(config)
     assert curve_of(tmp_path / "stopped") == curve_of(tmp_path / "straight")
 
 

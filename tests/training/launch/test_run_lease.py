@@ -17,7 +17,7 @@ from pipelines.store import lease as lease_module
 from pipelines.store.lease import Lease
 from training.launch.run_dir import leasing_run_dir
 from training.loop import RUN_LEASE
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 
 
 @pytest.fixture(scope="module")
@@ -90,14 +90,14 @@ def test_overtaken_training_stops_before_it_writes(text, tmp_path, monkeypatch):
     successors = []
     with pytest.raises(BitcipherError, match=f"Another job has taken over {tmp_path}"):
         with leasing_run_dir(str(tmp_path), "run.json"):
-            pretrain(config_of(tmp_path, text), overtake)
+            run_pretraining(config_of(tmp_path, text), overtake)
     assert steps[-1] == 6
     assert [line["step"] for line in curve_of(tmp_path)][-1] == 6
     assert {path.name for path in (tmp_path / "checkpoints").iterdir()} == {"00000004"}
     successors[0].__exit__(None, None, None)
     with leasing_run_dir(str(tmp_path), "run.json"):
-        pretrain(config_of(tmp_path, text))
-    pretrain(config_of(tmp_path / "uninterrupted", text))
+        run_pretraining(config_of(tmp_path, text))
+    run_pretraining(config_of(tmp_path / "uninterrupted", text))
     assert curve_of(tmp_path) == curve_of(tmp_path / "uninterrupted")
 
 
@@ -109,7 +109,7 @@ def test_trials_are_stopped_with_their_study(text, tmp_path):
         (lease / "000002.json").write_bytes((lease / "000001.json").read_bytes())
 
     with leasing_run_dir(str(tmp_path), "study.json"), pytest.raises(BitcipherError, match="has taken over"):
-        pretrain(config_of(folder, text), overtake)
+        run_pretraining(config_of(folder, text), overtake)
     assert not (folder / "checkpoints").exists()
 
 

@@ -74,7 +74,7 @@ def interrupt_at(monkeypatch, number):
 def test_run_equals_one_on_disk(made, store, train):
     code, out, err = train()
     assert code == 0, err
-    assert out == f"The run is in {store}/run: metrics.jsonl, and the model in its latest checkpoint.\n"
+    assert out == f"The run is in {store}/run: metrics.jsonl, and the model in checkpoints/00000006.\n"
     check_equal(f"{store}/run", made / "run")
     names = set(storage.list_files(f"{store}/run"))
     assert names >= {"run.json", "recipe.yaml", "tokenizer.json", "files.json", "metrics.jsonl"}

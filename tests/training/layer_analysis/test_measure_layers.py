@@ -11,7 +11,7 @@ from tiny_runs import config_of
 
 from bitcipher.errors import BitcipherError
 from training.layer_analysis import LayerMetric, draw_layers, measure_layers, to_table
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 from training.probes import read_task
 
 
@@ -19,7 +19,7 @@ from training.probes import read_task
 def run(tmp_path_factory, tiny_text, one_thread):
     folder = tmp_path_factory.mktemp("runs") / "random-1"
     loop = {"max_steps": 60, "save_steps": 30, "learning_rate": 0.02, "precision": "float32"}
-    pretrain(config_of(folder, tiny_text, model={"num_hidden_layers": 2}, loop=loop))
+    run_pretraining(config_of(folder, tiny_text, model={"num_hidden_layers": 2}, loop=loop))
     return folder
 
 
@@ -99,6 +99,8 @@ def test_invalid_run_raises(run, tmp_path):
 
 def test_run_of_a_discriminator_raises(tmp_path, tiny_text, one_thread):
     model = {"architecture": "roberta", "generator_layers": 1}
-    pretrain(config_of(tmp_path, tiny_text, model=model, objective={"name": "replaced_tokens"}, loop={"max_steps": 1}))
+    run_pretraining(
+        config_of(tmp_path, tiny_text, model=model, objective={"name": "replaced_tokens"}, loop={"max_steps": 1})
+    )
     with pytest.raises(BitcipherError, match="trains a discriminator, which predicts no tokens"):
         measure_layers(tmp_path, 12, 32)

@@ -12,10 +12,10 @@ from safetensors.torch import load_file
 from tiny_runs import config_of, curve_of
 
 from bitcipher.errors import BitcipherError
-from training.finetune import FinetuneOptions
+from training.finetuning import FinetuneOptions
 from training.loop import LoopOptions, World, latest_checkpoint
 from training.loop.steps import iter_steps
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -73,7 +73,7 @@ def test_steps_read_all_positions_in_order(n_workers):
 def straight(tiny_text, tmp_path_factory):
     """Return the folder of an uninterrupted run."""
     folder = tmp_path_factory.mktemp("ramps") / "straight"
-    pretrain(config_of(folder, tiny_text, loop=RAMP))
+    run_pretraining(config_of(folder, tiny_text, loop=RAMP))
     return folder
 
 
@@ -99,8 +99,8 @@ def test_resume_in_and_after_the_ramp_is_exact(straight, tiny_text, tmp_path, la
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pretrain(config, interrupt)
-    pretrain(config)
+        run_pretraining(config, interrupt)
+    run_pretraining(config)
     assert curve_of(tmp_path) == curve_of(straight)
     assert weights_of(tmp_path) == weights_of(straight)
 
@@ -108,7 +108,7 @@ def test_resume_in_and_after_the_ramp_is_exact(straight, tiny_text, tmp_path, la
 def train_as_worker(rank, config, store):
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
-    pretrain(config)
+    run_pretraining(config)
 
 
 def test_two_workers_give_the_results_of_one(straight, tiny_text, tmp_path):

@@ -14,7 +14,7 @@ from bitcipher.errors import BitcipherError
 from training.file_digests import write_digests
 from training.loop import latest_checkpoint, read_metrics
 from training.loop.checkpoint_folders import read_checkpoint_digests
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 def trained(tmp_path_factory):
     """A run with one checkpoint, at step 4."""
     folder = tmp_path_factory.mktemp("damaged")
-    pretrain(config_of(folder / "run", write_tiny_text(folder / "text"), loop={"max_steps": 4}))
+    run_pretraining(config_of(folder / "run", write_tiny_text(folder / "text"), loop={"max_steps": 4}))
     return folder / "run"
 
 
@@ -48,7 +48,7 @@ def test_damaged_line_of_metrics_is_named(run, line):
 
 def resume(run):
     config = json_files.read(str(run / "run.json"))
-    pretrain({**config, "folder": str(run)})
+    run_pretraining({**config, "folder": str(run)})
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"step": -1}', '{"step": 3}', '{"step": "4"}', "9" * 5000])

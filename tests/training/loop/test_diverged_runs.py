@@ -13,7 +13,7 @@ from training.loop import find_latest_checkpoint, latest_checkpoint
 from training.loop.divergence import FiniteCheck
 from training.models import load_model
 from training.objectives import CausalLM
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -32,7 +32,7 @@ def numbers_of(folder):
 def test_enormous_learning_rate_stops_without_a_checkpoint(tiny_text, tmp_path, loop):
     changes = {"learning_rate": 1e38, "warmup_steps": 0, "max_grad_norm": 1e30, **loop}
     with pytest.raises(DivergenceError, match=r"not finite .*so the training was stopped.*lower learning rate"):
-        pretrain(config_of(tmp_path, tiny_text, loop=changes))
+        run_pretraining(config_of(tmp_path, tiny_text, loop=changes))
     assert find_latest_checkpoint(tmp_path) is None
     assert all(math.isfinite(number) for number in numbers_of(tmp_path))
 
@@ -48,21 +48,21 @@ def test_diverged_run_keeps_the_checkpoint_before(tiny_text, tmp_path, monkeypat
     monkeypatch.setattr(CausalLM, "loss", diverging)
     config = config_of(tmp_path, tiny_text)
     with pytest.raises(DivergenceError, match=r"loss or the gradient is not finite .* at step 6,"):
-        pretrain(config)
+        run_pretraining(config)
     assert latest_checkpoint(tmp_path).name == "00000004"
     assert all(torch.isfinite(weight).all() for weight in load_model(str(latest_checkpoint(tmp_path))).parameters())
     assert curve_of(tmp_path)[-1]["step"] == 5
     monkeypatch.setattr(CausalLM, "loss", loss)
-    pretrain(config)
+    run_pretraining(config)
     straight = tmp_path / "straight"
-    pretrain(config_of(straight, tiny_text))
+    run_pretraining(config_of(straight, tiny_text))
     assert curve_of(tmp_path) == curve_of(straight)
 
 
 def test_score_that_is_not_finite_stops(tiny_text, tmp_path, monkeypatch):
     monkeypatch.setattr("training.loop.training_run.evaluate", lambda *_: {"validation_loss": math.nan})
     with pytest.raises(BitcipherError, match=r"The validation loss is not finite .* at step 0"):
-        pretrain(config_of(tmp_path, tiny_text))
+        run_pretraining(config_of(tmp_path, tiny_text))
     assert numbers_of(tmp_path) == []
 
 

@@ -16,7 +16,7 @@ from training.loop import LoopOptions, resolve_model_folder
 from training.loop.checkpoint_folders import list_checkpoints
 from training.loop.early_stopping import note_evaluation, stops_early
 from training.loop.training_state import TrainingState
-from training.pretrain import evaluate_run, pretrain
+from training.pretraining_run import evaluate_run, run_pretraining
 from training.recipe import Recipe
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -55,7 +55,7 @@ def plain_stop(losses):
 def losses(tiny_text, tmp_path_factory):
     """Return the metrics of a run without early stopping, and its validation losses after step 0."""
     folder = tmp_path_factory.mktemp("runs") / "full"
-    pretrain(config_in(folder, tiny_text))
+    run_pretraining(config_in(folder, tiny_text))
     evaluations = [line for line in curve_of(folder) if "validation_loss" in line]
     return curve_of(folder), {line["step"]: line["validation_loss"] for line in evaluations if line["step"]}
 
@@ -64,7 +64,7 @@ def losses(tiny_text, tmp_path_factory):
 def stopped(tiny_text, tmp_path_factory):
     """Return the folder of an uninterrupted run that stops early, which tests must not change."""
     folder = tmp_path_factory.mktemp("runs") / "stopped"
-    pretrain(config_in(folder, tiny_text, **STOPPING))
+    run_pretraining(config_in(folder, tiny_text, **STOPPING))
     return folder
 
 
@@ -91,7 +91,7 @@ def test_best_checkpoint_is_kept_and_is_the_model(losses, stopped, tiny_text):
 def test_stopped_run_is_not_trained_again(stopped, tiny_text, tmp_path):
     run = shutil.copytree(stopped, tmp_path / "run")
     before = (run / "metrics.jsonl").read_bytes(), weights_of(run)
-    pretrain(config_in(run, tiny_text, **STOPPING))
+    run_pretraining(config_in(run, tiny_text, **STOPPING))
     assert ((run / "metrics.jsonl").read_bytes(), weights_of(run)) == before
 
 
@@ -108,8 +108,8 @@ def test_resumed_run_stops_at_the_same_step(stopped, tiny_text, tmp_path, last):
             raise Interruption
 
     with pytest.raises(Interruption):
-        pretrain(config, interrupt)
-    pretrain(config)
+        run_pretraining(config, interrupt)
+    run_pretraining(config)
     assert curve_of(tmp_path) == curve_of(stopped)
     assert weights_of(tmp_path) == weights_of(stopped)
 
@@ -119,14 +119,14 @@ def test_damaged_last_checkpoint_is_written_again(stopped, tiny_text, tmp_path):
     run = shutil.copytree(stopped, tmp_path / "run")
     (list_checkpoints(run)[-1] / "model.safetensors").write_bytes(b"damaged")
     with pytest.warns(UserWarning, match="It was removed, and the run resumes from"):
-        pretrain(config_in(run, tiny_text, **STOPPING))
+        run_pretraining(config_in(run, tiny_text, **STOPPING))
     assert curve_of(run) == curve_of(stopped)
     assert weights_of(run) == weights_of(stopped)
 
 
 def test_all_best_checkpoints_of_kept_ones_are_kept(tiny_text, tmp_path):
     """A resumed run finds the best checkpoint that its state names."""
-    pretrain(config_in(tmp_path, tiny_text, **STOPPING, save_total_limit=3))
+    run_pretraining(config_in(tmp_path, tiny_text, **STOPPING, save_total_limit=3))
     names = [path.name for path in list_checkpoints(tmp_path)]
     states = [json.loads((tmp_path / "checkpoints" / name / "state.json").read_text()) for name in names[-3:]]
     assert {f"{state['best_step']:08d}" for state in states} <= set(names)
@@ -142,7 +142,7 @@ def test_missing_best_checkpoint_raises(stopped, tmp_path):
 
 @pytest.mark.long
 def test_two_workers_stop_where_one_does(stopped, tiny_text, tmp_path):
-    on_two(pretrain, config_in(tmp_path, tiny_text, **STOPPING))
+    on_two(run_pretraining, config_in(tmp_path, tiny_text, **STOPPING))
     curve = curve_of(tmp_path)
     assert [line["step"] for line in curve] == [line["step"] for line in curve_of(stopped)]
     assert curve[-1]["best_step"] == curve_of(stopped)[-1]["best_step"]

@@ -12,7 +12,7 @@ from training.data import TokenDataset, finish_dataset, part_name, train_tokeniz
 from training.loop import LoopOptions, TextExamples, World
 from training.loop.evaluation import evaluate, evaluation_ids
 from training.loop.row_moments import interval_of, mean_of, row_moments
-from training.pretrain import make_training_run, pretrain
+from training.pretraining_run import make_training_run, run_pretraining
 from training.recipe import Recipe
 
 
@@ -105,7 +105,7 @@ def test_sources_have_several_shards(tmp_path):
 def test_metrics_of_a_run_have_its_sources(tmp_path):
     text = write_tiny_text(tmp_path / "text")
     config = config_of(tmp_path / "run", text) | {"sources": {"a": "books.txt", "b": "talk.txt"}}
-    pretrain(config)
+    run_pretraining(config)
     last = curve_of(tmp_path / "run")[-1]
     assert last["perplexity_low"] < last["perplexity"] < last["perplexity_high"]
     assert last["perplexity/books.txt"] > 0

@@ -8,13 +8,13 @@ from training.errors import DivergenceError
 from training.loop import LoopOptions, World, find_latest_checkpoint
 from training.loop.steps import autocast
 from training.loop.utilization import find_peak_flops, peak_of
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 
 
 def test_loss_falls_on_a_gpu(tiny_text, tmp_path):
-    pretrain(config_of(tmp_path, tiny_text, loop={"device": "cuda"}))
+    run_pretraining(config_of(tmp_path, tiny_text, loop={"device": "cuda"}))
     losses = [line["validation_loss"] for line in curve_of(tmp_path) if "validation_loss" in line]
     assert losses[-1] < losses[0] - 0.05
 
@@ -22,7 +22,7 @@ def test_loss_falls_on_a_gpu(tiny_text, tmp_path):
 def test_diverged_run_on_a_gpu_saves_nothing(tiny_text, tmp_path):
     loop = {"device": "cuda", "learning_rate": 1e38, "warmup_steps": 0, "max_grad_norm": 1e30, "logging_steps": 100}
     with pytest.raises(DivergenceError, match="not finite"):
-        pretrain(config_of(tmp_path, tiny_text, loop=loop))
+        run_pretraining(config_of(tmp_path, tiny_text, loop=loop))
     assert find_latest_checkpoint(tmp_path) is None
 
 

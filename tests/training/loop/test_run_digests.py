@@ -11,7 +11,7 @@ from training.file_digests import DIGESTS
 from training.loop import latest_checkpoint, read_metrics, resolve_model_folder
 from training.loop.checkpoint_folders import CHECKPOINTS, METRICS, list_checkpoints, remove_old_checkpoints
 from training.models import load_model
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -49,7 +49,7 @@ def test_run_resumes_from_the_checkpoint_before_a_damaged_one(run, tiny_text, na
     expected, latest = state_of(run), latest_checkpoint(run)
     damage(latest / name)
     with pytest.warns(UserWarning, match=f"{name}.* resumes from .*00000008"):
-        pretrain(config_of(run, tiny_text))
+        run_pretraining(config_of(run, tiny_text))
     assert state_of(run) == expected
     assert [path.name for path in list_checkpoints(run)] == ["00000004", "00000008", latest.name]
 
@@ -59,7 +59,7 @@ def test_run_of_damaged_checkpoints_is_not_resumed(run, tiny_text):
         flip(checkpoint / "model.safetensors")
     config, before = config_of(run, tiny_text), contents_of(run)
     with pytest.raises(BitcipherError, match=r"model\.safetensors") as error:
-        pretrain(config)
+        run_pretraining(config)
     assert f"emove {latest_checkpoint(run)}" in str(error.value)
     assert contents_of(run) == before
 
@@ -68,7 +68,7 @@ def test_damage_to_late_metrics_is_repaired_by_an_older_checkpoint(run, tiny_tex
     expected = state_of(run)
     flip(run / METRICS, 0.98)
     with pytest.warns(UserWarning, match=f"{METRICS}.* resumes from .*00000008"):
-        pretrain(config_of(run, tiny_text))
+        run_pretraining(config_of(run, tiny_text))
     assert state_of(run) == expected
 
 
@@ -96,7 +96,7 @@ def test_damaged_metrics_are_not_read(run, tiny_text, damage):
     with pytest.raises(BitcipherError, match=METRICS):
         read_metrics(run)
     with pytest.raises(BitcipherError, match=METRICS):
-        pretrain(config_of(run, tiny_text))
+        run_pretraining(config_of(run, tiny_text))
 
 
 def test_resumed_run_keeps_the_bytes_of_metrics(run, tiny_text):
@@ -104,7 +104,7 @@ def test_resumed_run_keeps_the_bytes_of_metrics(run, tiny_text):
     with (run / METRICS).open("ab") as stream:
         stream.write(b'{"step": 13, "loss": 1.0}\n\xff')
     assert read_metrics(run)[-1]["step"] == 13
-    pretrain(config_of(run, tiny_text))
+    run_pretraining(config_of(run, tiny_text))
     assert (run / METRICS).read_bytes() == before
 
 

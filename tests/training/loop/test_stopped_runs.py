@@ -9,7 +9,7 @@ from tiny_runs import config_of, curve_of
 from bitcipher import storage
 from training.loop import latest_checkpoint
 from training.loop.stop_request import STOP, STOPPED, catching_stop_requests
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 from training.runtime.calls import writing_stop_file
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -24,11 +24,11 @@ def test_sigterm_saves_a_checkpoint(finished_run, tiny_text, tmp_path, last):
             signal.raise_signal(signal.SIGTERM)
 
     with pytest.raises(SystemExit) as end:
-        pretrain(config, interrupt)
+        run_pretraining(config, interrupt)
     assert end.value.code == STOPPED == 143
     assert signal.getsignal(signal.SIGTERM) == handler
     assert int(latest_checkpoint(tmp_path).name) == last
-    pretrain(config)
+    run_pretraining(config)
     assert curve_of(tmp_path) == curve_of(finished_run)
     weights = [(latest_checkpoint(run) / "model.safetensors").read_bytes() for run in (tmp_path, finished_run)]
     assert weights[0] == weights[1]
@@ -40,7 +40,7 @@ def test_file_of_the_launcher_stops_a_run_in_a_thread(tiny_text, tmp_path):
 
     def train():
         try:
-            pretrain(config)
+            run_pretraining(config)
         except SystemExit as end:
             codes.append(end.code)
 

@@ -8,7 +8,7 @@ from tiny_runs import config_of, curve_of
 
 from bitcipher.errors import BitcipherError
 from training.loop import latest_checkpoint
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -26,7 +26,7 @@ def same_weights(one, other):
 def straight(tiny_text, tmp_path_factory):
     """Return the folder of an uninterrupted run."""
     folder = tmp_path_factory.mktemp("runs") / "straight"
-    pretrain(config_of(folder, tiny_text))
+    run_pretraining(config_of(folder, tiny_text))
     return folder
 
 
@@ -40,7 +40,7 @@ def test_loss_falls(straight):
 
 
 def test_training_is_deterministic(straight, tiny_text, tmp_path):
-    pretrain(config_of(tmp_path, tiny_text))
+    run_pretraining(config_of(tmp_path, tiny_text))
     assert curve_of(tmp_path) == curve_of(straight)
     assert same_weights(weights_of(tmp_path), weights_of(straight))
 
@@ -58,18 +58,18 @@ def test_resume_is_exact(straight, tiny_text, tmp_path, last):
             raise Interruption
 
     with pytest.raises(Interruption):
-        pretrain(config, interrupt)
+        run_pretraining(config, interrupt)
     # An incomplete line, as a crash leaves it.
     with open(tmp_path / "metrics.jsonl", "a") as lines:
         lines.write('{"step": 12, "lo')
-    pretrain(config)
+    run_pretraining(config)
     assert curve_of(tmp_path) == curve_of(straight)
     assert same_weights(weights_of(tmp_path), weights_of(straight))
 
 
 def test_finished_run_is_not_trained_again(straight, tiny_text):
     before = (straight / "metrics.jsonl").read_bytes()
-    pretrain(json.loads((straight / "run.json").read_text()))
+    run_pretraining(json.loads((straight / "run.json").read_text()))
     assert (straight / "metrics.jsonl").read_bytes() == before
 
 
@@ -78,7 +78,9 @@ def test_micro_batch_size_changes_only_rounding(straight, tiny_text, tmp_path, s
     # Dropout is drawn per micro-batch.
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     for folder, micro_batch_size in ((whole, 8), (parts, size)):
-        pretrain(config_of(folder, tiny_text, model={"dropout": 0.0}, loop={"micro_batch_size": micro_batch_size}))
+        run_pretraining(
+            config_of(folder, tiny_text, model={"dropout": 0.0}, loop={"micro_batch_size": micro_batch_size})
+        )
     for one, other in zip(curve_of(whole), curve_of(parts), strict=True):
         assert one == pytest.approx(other, rel=2e-4)
 
@@ -86,18 +88,18 @@ def test_micro_batch_size_changes_only_rounding(straight, tiny_text, tmp_path, s
 def test_micro_batches_are_weighted_by_targets(tiny_text, tmp_path):
     masked = {"model": {"architecture": "roberta", "dropout": 0.0}, "objective": {"name": "masked"}}
     for name, micro_batch_size in (("whole", 8), ("parts", 2)):
-        pretrain(config_of(tmp_path / name, tiny_text, loop={"micro_batch_size": micro_batch_size}, **masked))
+        run_pretraining(config_of(tmp_path / name, tiny_text, loop={"micro_batch_size": micro_batch_size}, **masked))
     losses = [[line["loss"] for line in curve_of(tmp_path / name) if "loss" in line] for name in ("whole", "parts")]
     np.testing.assert_allclose(*losses, rtol=2e-4)
 
 
 def test_seed_changes_run(straight, tiny_text, tmp_path):
-    pretrain(config_of(tmp_path, tiny_text, seed=2))
+    run_pretraining(config_of(tmp_path, tiny_text, seed=2))
     assert curve_of(tmp_path) != curve_of(straight)
 
 
 def test_save_total_limit(tiny_text, tmp_path):
-    pretrain(config_of(tmp_path, tiny_text, loop={"save_total_limit": 2}))
+    run_pretraining(config_of(tmp_path, tiny_text, loop={"save_total_limit": 2}))
     assert sorted(path.name for path in (tmp_path / "checkpoints").iterdir()) == ["00000008", "00000012"]
 
 
@@ -107,7 +109,7 @@ def test_checkpoints_are_not_pickled(straight):
 
 
 def test_bfloat16_loss_falls(tiny_text, tmp_path):
-    pretrain(config_of(tmp_path, tiny_text, loop={"precision": "bfloat16"}))
+    run_pretraining(config_of(tmp_path, tiny_text, loop={"precision": "bfloat16"}))
     losses = [line["validation_loss"] for line in curve_of(tmp_path) if "validation_loss" in line]
     assert losses[-1] < losses[0] - 0.05
 
@@ -115,9 +117,9 @@ def test_bfloat16_loss_falls(tiny_text, tmp_path):
 def test_missing_gpu_raises(tiny_text, tmp_path, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(BitcipherError, match="no GPU"):
-        pretrain(config_of(tmp_path, tiny_text, loop={"device": "cuda"}))
+        run_pretraining(config_of(tmp_path, tiny_text, loop={"device": "cuda"}))
 
 
 def test_too_short_text_raises(tiny_text, tmp_path):
     with pytest.raises(BitcipherError, match="fewer than one sequence of 100001"):
-        pretrain(config_of(tmp_path, tiny_text, model={"max_position_embeddings": 100_000}))
+        run_pretraining(config_of(tmp_path, tiny_text, model={"max_position_embeddings": 100_000}))

@@ -10,7 +10,7 @@ from training.loop import LoopOptions, World, latest_checkpoint
 from training.loop.steps import StepData
 from training.loop.utilization import UtilizationMeter, find_peak_flops, peak_of
 from training.models import load_model, training_flops
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -33,7 +33,7 @@ T5 = ({"model": {"architecture": "t5"}, "objective": {"name": "span_corruption"}
 @pytest.mark.parametrize(("changes", "predictions"), [CAUSAL, T5], ids=["causal", "t5"])
 def test_utilization_is_that_of_the_counted_flops(tiny_text, sentinel_text, tmp_path, changes, predictions):
     loop = {"peak_tflops": 0.5, "logging_steps": 3}
-    pretrain(config_of(tmp_path, sentinel_text if changes else tiny_text, loop=loop, **changes))
+    run_pretraining(config_of(tmp_path, sentinel_text if changes else tiny_text, loop=loop, **changes))
     config = load_model(str(latest_checkpoint(tmp_path))).config
     flops = training_flops(config, 16, predictions, predictions if changes else None)
     logged = [line for line in lines_of(tmp_path) if "loss" in line]
@@ -49,13 +49,13 @@ def test_utilization_is_that_of_the_counted_flops(tiny_text, sentinel_text, tmp_
 
 
 def test_metrics_without_a_known_peak_have_no_utilization(tiny_text, tmp_path):
-    pretrain(config_of(tmp_path, tiny_text))
+    run_pretraining(config_of(tmp_path, tiny_text))
     assert not any("model_flops_utilization" in line or "tokens_per_second" in line for line in lines_of(tmp_path))
 
 
 def test_peak_changes_no_other_metric(tiny_text, tmp_path):
-    pretrain(config_of(tmp_path / "without", tiny_text))
-    pretrain(config_of(tmp_path / "with", tiny_text, loop={"peak_tflops": 1}))
+    run_pretraining(config_of(tmp_path / "without", tiny_text))
+    run_pretraining(config_of(tmp_path / "with", tiny_text, loop={"peak_tflops": 1}))
     times = {"tokens_per_second", "model_flops_utilization"}
     lines = [{name: line[name] for name in line if name not in times} for line in curve_of(tmp_path / "with")]
     assert lines == curve_of(tmp_path / "without")
@@ -85,5 +85,7 @@ def test_peaks_of_gpus():
 def test_replaced_token_detection_has_no_utilization(tiny_text, tmp_path):
     model = {"architecture": "modernbert", "generator_layers": 1, "embedding_sharing": "gdes"}
     objective = {"name": "replaced_tokens"}
-    pretrain(config_of(tmp_path, tiny_text, model=model, objective=objective, loop={"peak_tflops": 1, "max_steps": 4}))
+    run_pretraining(
+        config_of(tmp_path, tiny_text, model=model, objective=objective, loop={"peak_tflops": 1, "max_steps": 4})
+    )
     assert not any("model_flops_utilization" in line for line in lines_of(tmp_path))

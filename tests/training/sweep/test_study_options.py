@@ -8,7 +8,7 @@ import yaml
 
 import training.sweep
 from bitcipher.errors import BitcipherError
-from training.finetune import GLUE
+from training.finetuning import GLUE
 from training.scaling import SEQUENCES
 from training.sweep.options import LOOP_DEFAULTS, SETS, Study, find_study, make_study, read_study
 from training.sweep.trials import make_recipe, pretraining_trials, select_shapes

@@ -117,10 +117,10 @@ def test_interrupted_search_gives_the_results_of_an_uninterrupted_one(folder, tm
             if len(calls) == 2 and step == 4:  # after a checkpoint
                 raise KeyboardInterrupt
 
-        return pretrain(values, stop)
+        return run_pretraining(values, stop)
 
-    pretrain = trial_run.pretrain
-    monkeypatch.setattr(trial_run, "pretrain", interrupted)
+    run_pretraining = trial_run.run_pretraining
+    monkeypatch.setattr(trial_run, "run_pretraining", interrupted)
     out = tmp_path / "interrupted"
     assert tune(folder, out, *options).exit_code == 130
     assert not (out / "trials.json").exists()

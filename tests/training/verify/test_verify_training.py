@@ -8,7 +8,7 @@ import tiny_commands
 from typer.testing import CliRunner
 
 from cluster.cli.main import app
-from training.finetune.run_files import CONFIG as FINETUNING
+from training.finetuning.run_files import CONFIG as FINETUNING
 from training.run_files import CONFIG as PRETRAINING
 from training.sweep.study import STUDY
 from training.verify.training_folders import find_training_folders

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from bitcipher.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from training.finetune.finetuning_run import finetune
-    from training.finetune.options import FinetuneOptions, make_finetune_options
-    from training.finetune.run_files import CONFIG, PREDICTIONS, TASK_INFO, Predictions, TaskInfo
-    from training.finetune.task_files import GLUE, TASKS
+    from training.finetuning.finetuning_run import run_finetuning
+    from training.finetuning.options import FinetuneOptions, make_finetune_options
+    from training.finetuning.run_files import CONFIG, PREDICTIONS, TASK_INFO, Predictions, TaskInfo
+    from training.finetuning.task_files import GLUE, TASKS
 
 __all__ = [
     "CONFIG",
@@ -19,14 +19,14 @@ __all__ = [
     "FinetuneOptions",
     "Predictions",
     "TaskInfo",
-    "finetune",
     "make_finetune_options",
+    "run_finetuning",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
-        "finetuning_run": ("finetune",),
+        "finetuning_run": ("run_finetuning",),
         "run_files": ("CONFIG", "PREDICTIONS", "TASK_INFO", "Predictions", "TaskInfo"),
         "options": ("FinetuneOptions", "make_finetune_options"),
         "task_files": ("GLUE", "TASKS"),

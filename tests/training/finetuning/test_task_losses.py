@@ -7,8 +7,8 @@ import torch
 from tiny_tasks import write_model
 
 from training.data import load_tokenizer, special_tokens, vocab_size
-from training.finetune.heads import build_task_model
-from training.finetune.losses import LOSSES
+from training.finetuning.heads import build_task_model
+from training.finetuning.losses import LOSSES
 from training.tasks.base import IGNORED
 
 TARGETS = {

@@ -13,9 +13,9 @@ from two_processes import on_two
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from training.data import load_tokenizer
-from training.finetune import finetune
+from training.finetuning import run_finetuning
 from training.loop import latest_checkpoint
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -71,7 +71,9 @@ def test_projected_run_and_random_baseline(made, tiny_text, tmp_path):
         "max_position_embeddings": 32,
     }
     loop = {"max_steps": 3, "batch_size": 4, "eval_steps": 3, "save_steps": 3, "eval_sequences": 4}
-    pretrain(pretrain_config_of(tmp_path / "run", tiny_text, model=model, objective={"name": "masked"}, loop=loop))
+    run_pretraining(
+        pretrain_config_of(tmp_path / "run", tiny_text, model=model, objective={"name": "masked"}, loop=loop)
+    )
     source = {name: weight for name, weight in weights_of(tmp_path / "run").items() if name.startswith("roberta.")}
     for random in (False, True):
         folder = tmp_path / f"random-{random}"
@@ -98,9 +100,9 @@ def test_resume_is_exact(straight, made, tmp_path, last):
             raise Interruption
 
     with pytest.raises(Interruption):
-        finetune(config, interrupt)
+        run_finetuning(config, interrupt)
     assert not (tmp_path / "predictions.json").exists()
-    finetune(config)
+    run_finetuning(config)
     assert same_runs(tmp_path, straight)
 
 
@@ -118,7 +120,7 @@ def test_two_workers_match_one(made, tmp_path):
     changes = SHORT | {"loop": SHORT["loop"] | {"micro_batch_size": 8}}
     alone = run_in(tmp_path / "alone", made, **changes)
     config = config_of(tmp_path / "shared", made / "model", "squad2", made / "squad2", **changes)
-    on_two(finetune, config)
+    on_two(run_finetuning, config)
     for one, other in zip(curve_of(tmp_path / "shared"), curve_of(alone), strict=True):
         assert one == pytest.approx(other, rel=1e-4)
     raised, wanted = (read(folder / "predictions.json") for folder in (tmp_path / "shared", alone))

@@ -4,7 +4,7 @@ import pytest
 from tiny_tasks import write_task
 
 from bitcipher.errors import BitcipherError
-from training.finetune.task_files import read_task
+from training.finetuning.task_files import read_task
 
 
 def test_squad_file_names_with_suffix(tmp_path):

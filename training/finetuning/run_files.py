@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from bitcipher.records import Record, Strings
-from training.finetune.options import FinetuneOptions
+from training.finetuning.options import FinetuneOptions
 
 CONFIG = "finetune.json"
 TASK_INFO = "task.json"

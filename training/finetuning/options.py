@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float, Record
 from training.embeddings import EmbeddingInitOptions
-from training.finetune.task_files import TASKS
+from training.finetuning.task_files import TASKS
 from training.loop import LoopOptions
 from training.settings import apply_settings
 

@@ -1,4 +1,4 @@
-"""Pre-training run of a recipe; every worker calls `pretrain`."""
+"""Pre-training run of a recipe; every worker calls `run_pretraining`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -26,7 +26,7 @@ from training.recipe import Recipe
 from training.run_files import CONFIG, EMBEDDING_INIT, RECIPE, TOKENIZER, PretrainingConfig
 
 
-def pretrain(values: dict[str, Any], advance: Callable[[int, str], None] = lambda step, note: None) -> None:
+def run_pretraining(values: dict[str, Any], advance: Callable[[int, str], None] = lambda step, note: None) -> None:
     """Train the model of a recipe. Called on every worker.
 
     Args:

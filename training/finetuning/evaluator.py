@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from training.finetune.examples import select_rows
-from training.finetune.losses import model_logits
+from training.finetuning.examples import select_rows
+from training.finetuning.losses import model_logits
 from training.loop import LoopOptions, World
 from training.loop.steps import autocast, to_device
 from training.tasks.base import Features, Task

@@ -14,7 +14,7 @@ from training.data import TokenDataset, load_tokenizer, vocab_size
 from training.loop import latest_checkpoint
 from training.models import architecture_of, find_generator, input_embeddings, load_model
 from training.objectives import OBJECTIVES
-from training.pretrain import pretrain
+from training.pretraining_run import run_pretraining
 from training.recipe import Recipe, read_recipe
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -72,7 +72,7 @@ def test_objective_trains_architecture(objective, architecture, texts, tmp_path)
     model |= {"generator_layers": 1} if objective == "replaced_tokens" else {}
     text = texts[kind_for(architecture)]
     config = config_of(tmp_path / "run", text, model=model, objective={"name": objective}, loop=SHORT)
-    pretrain(config)
+    run_pretraining(config)
     lines = curve_of(tmp_path / "run")
     assert [line["step"] for line in lines] == [0, 1, 2, 3, 3]
     assert all(np.isfinite(line[name]) for line in lines for name in ("loss", "validation_loss") if name in line)
@@ -86,12 +86,12 @@ def test_projected_roberta_with_cipher_init(texts, vectors, tmp_path):
     model = {"architecture": "roberta", "embedding_size": 6, "tie_word_embeddings": False}
     shared = {"objective": {"name": "masked"}, "loop": SHORT}
     start = {"init": "cipher", "output_bias": True}
-    pretrain(config_of(tmp_path / "cipher", texts["bpe"], vectors, model=model, embeddings=start, **shared))
+    run_pretraining(config_of(tmp_path / "cipher", texts["bpe"], vectors, model=model, embeddings=start, **shared))
     trained = load_model(str(latest_checkpoint(tmp_path / "cipher")))
     assert input_embeddings(trained).weight.shape[1] == 6
     assert json.loads((tmp_path / "cipher" / "embedding_init.json").read_text())["vector_size"] == 12
     model["checkpoint"] = str(tmp_path / "cipher")
-    pretrain(config_of(tmp_path / "on", texts["bpe"], model=model, **shared))
+    run_pretraining(config_of(tmp_path / "on", texts["bpe"], model=model, **shared))
     end, begin = (curve_of(tmp_path / name)[at]["validation_loss"] for name, at in (("cipher", -1), ("on", 0)))
     assert begin == pytest.approx(end, rel=1e-6)
 
@@ -104,14 +104,14 @@ def test_whole_word_mask_changes_run(objective, kind, texts, tmp_path):
     for whole in (True, False):
         folder = tmp_path / str(whole)
         options = {"name": objective, "whole_word_mask": whole}
-        pretrain(config_of(folder, texts[kind], model=model, objective=options, loop=SHORT))
+        run_pretraining(config_of(folder, texts[kind], model=model, objective=options, loop=SHORT))
         curves[whole] = curve_of(folder)
     assert curves[True] != curves[False]
 
 
 def test_run_folder_has_recipe_and_tokenizer(texts, tmp_path):
     config = config_of(tmp_path / "run", texts["bpe"], loop=SHORT)
-    pretrain(config)
+    run_pretraining(config)
     assert read_recipe(str(tmp_path / "run" / "recipe.yaml")) == Recipe.parse(config["recipe"], "test")
     tokenizer = load_tokenizer(str(tmp_path / "run" / "tokenizer.json"))
     assert tokenizer.to_str() == TokenDataset.open(str(texts["bpe"])).tokenizer.to_str()
@@ -120,7 +120,7 @@ def test_run_folder_has_recipe_and_tokenizer(texts, tmp_path):
 
 def test_embedding_init_report(texts, vectors, tmp_path):
     start = {"init": "cipher", "scale": 2.0}
-    pretrain(config_of(tmp_path / "run", texts["bpe"], vectors, embeddings=start, loop=SHORT))
+    run_pretraining(config_of(tmp_path / "run", texts["bpe"], vectors, embeddings=start, loop=SHORT))
     output = json_files.read(str(tmp_path / "run" / "embedding_init.json"))
     size = vocab_size(TokenDataset.open(str(texts["bpe"])).tokenizer)
     assert (output["n_from_vectors"], output["n_random"], output["vector_size"]) == (size - 5, 5, 12)
@@ -139,16 +139,16 @@ def test_train_embeddings_only_and_frozen_embeddings(texts, vectors, tmp_path):
     changed = {}
     for name, how in (("all", {}), ("table", {"train_embeddings_only": True}), ("others", {"freeze_fraction": 1.0})):
         embeddings = {"init": "cipher", **how}
-        pretrain(config_of(tmp_path / name, texts["bpe"], vectors, embeddings=embeddings, loop=loop))
+        run_pretraining(config_of(tmp_path / name, texts["bpe"], vectors, embeddings=embeddings, loop=loop))
         changed[name] = trained(tmp_path / name)
     assert changed["table"] == {"transformer.wte.weight"}
     assert changed["others"] == changed["all"] - changed["table"]
 
 
 def test_run_starts_from_checkpoint_of_other_run(texts, tmp_path):
-    pretrain(config_of(tmp_path / "first", texts["bpe"], loop=SHORT))
+    run_pretraining(config_of(tmp_path / "first", texts["bpe"], loop=SHORT))
     model = {"checkpoint": str(tmp_path / "first")}
-    pretrain(config_of(tmp_path / "second", texts["bpe"], model=model, loop=SHORT, seed=2))
+    run_pretraining(config_of(tmp_path / "second", texts["bpe"], model=model, loop=SHORT, seed=2))
     end, begin = (curve_of(tmp_path / name)[at]["validation_loss"] for name, at in (("first", -1), ("second", 0)))
     assert begin == pytest.approx(end, rel=1e-6)
 
@@ -162,5 +162,5 @@ def test_incompatible_inputs_raise(texts, vectors, tmp_path):
     ]
     for number, (changed, kind, given, sentence) in enumerate(cases):
         with pytest.raises(BitcipherError, match=sentence) as error:
-            pretrain(config_of(tmp_path / str(number), texts[kind], given, **changed))
+            run_pretraining(config_of(tmp_path / str(number), texts[kind], given, **changed))
         assert "\n" not in str(error.value)

@@ -7,7 +7,7 @@ from tiny_tasks import write_model
 from bitcipher.errors import BitcipherError
 from training import models
 from training.data import load_tokenizer, special_tokens, vocab_size
-from training.finetune.heads import build_task_model, max_sequence_length
+from training.finetuning.heads import build_task_model, max_sequence_length
 from training.models import ARCHITECTURES, load_model, save_model
 from training.models.checkpoint import read_config
 

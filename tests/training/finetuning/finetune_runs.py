@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tiny_runs import merged
 
-from training.finetune import finetune, make_finetune_options
+from training.finetuning import make_finetune_options, run_finetuning
 
 LOOP = {"learning_rate": 3e-3, "batch_size": 16, "eval_steps": 40, "logging_steps": 5, "device": "cpu"}
 
@@ -20,7 +20,7 @@ def config_of(folder: Path, model: Path, task: str, data: Path, **changes) -> di
 
 def finetuned(folder: Path, model: Path, task: str, data: Path, **changes) -> Path:
     """Fine-tune, and return the folder of the run."""
-    finetune(config_of(folder, model, task, data, **changes))
+    run_finetuning(config_of(folder, model, task, data, **changes))
     return folder
 
 

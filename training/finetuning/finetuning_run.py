@@ -1,4 +1,4 @@
-"""Fine-tuning run of a model on a task; every worker calls `finetune`."""
+"""Fine-tuning run of a model on a task; every worker calls `run_finetuning`."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,13 +13,13 @@ from bitcipher.vectors import CipherVectors
 from training.data import load_tokenizer, special_tokens, vocab_size
 from training.embeddings import FreezeSchedule, freeze_all_but_embeddings, init_embeddings, token_embeddings
 from training.file_digests import write_digests
-from training.finetune.evaluator import Evaluator, describe_predictions
-from training.finetune.examples import TaskExamples, drop_unlabeled_rows
-from training.finetune.heads import TaskModel, build_task_model, max_sequence_length
-from training.finetune.losses import LOSSES
-from training.finetune.options import FinetuneOptions
-from training.finetune.run_files import CONFIG, PREDICTIONS, TASK_INFO, FinetuningConfig, Predictions, TaskInfo
-from training.finetune.task_files import find_tokenizer, read_task
+from training.finetuning.evaluator import Evaluator, describe_predictions
+from training.finetuning.examples import TaskExamples, drop_unlabeled_rows
+from training.finetuning.heads import TaskModel, build_task_model, max_sequence_length
+from training.finetuning.losses import LOSSES
+from training.finetuning.options import FinetuneOptions
+from training.finetuning.run_files import CONFIG, PREDICTIONS, TASK_INFO, FinetuningConfig, Predictions, TaskInfo
+from training.finetuning.task_files import find_tokenizer, read_task
 from training.loop import TrainingRun, World, opening_run, resolve_model_folder, run_loop
 from training.loop.checkpoints import load_weights
 from training.loop.run_store import RunStore
@@ -32,7 +32,7 @@ from training.tasks.encoder import Encoder
 MAX_SEQ_LENGTH = 384
 
 
-def finetune(values: dict[str, Any], advance: Callable[[int, str], None] = lambda step, note: None) -> None:
+def run_finetuning(values: dict[str, Any], advance: Callable[[int, str], None] = lambda step, note: None) -> None:
     """Fine-tune a model on a task, and write `metrics.jsonl`, checkpoints and predictions. Called on every worker.
 
     Args:

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.finetune.examples import TaskExamples, drop_unlabeled_rows, select_rows
+from training.finetuning.examples import TaskExamples, drop_unlabeled_rows, select_rows
 from training.tasks.base import IGNORED, Features
 
 
