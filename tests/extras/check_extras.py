@@ -53,7 +53,8 @@ EXTRAS = {
     "report": Extra((*BUILD, "explore built --out page.html", "demo"), {"train first.yaml --out x": "training"}),
     "cluster": Extra((*BUILD, "doctor"), {"demo": "report"}),
     "training": Extra(
-        (*BUILD, "train first.yaml --out run", "compare run --out curves", "generate run --prompt the"), {}
+        (*BUILD, "train first.yaml --out run", "compare run --out curves", "generate run --prompt the"),
+        {f"train first.yaml --out x --set loop.report_to=[{name}]": name for name in ("wandb", "mlflow")},
     ),
     "datasets": Extra(BUILD, {"demo": "report"}),
     "s3": Extra(QUERY, {"build corpus --out x": "pipelines"}),
@@ -61,6 +62,8 @@ EXTRAS = {
     "hub": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "wmd": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "serve": Extra(QUERY, {"build corpus --out x": "pipelines"}),
+    "wandb": Extra(("train first.yaml --out run --set loop.report_to=[wandb]",), {"demo": "report"}),
+    "mlflow": Extra(("train first.yaml --out run --set loop.report_to=[mlflow]",), {"demo": "report"}),
 }
 
 

@@ -43,7 +43,7 @@ KINDS = {
     "config of a model": ("finished", "run/checkpoints/00000006/config.json", (TRAIN, GENERATE)),
     "generation config": ("finished", "run/checkpoints/00000006/generation_config.json", (TRAIN, GENERATE)),
     "optimizer": ("interrupted", "run/checkpoints/00000003/optimizer.safetensors", (TRAIN,)),
-    "state": ("interrupted", "run/checkpoints/00000003/state.json", (TRAIN,)),
+    "state": ("interrupted", "run/checkpoints/00000003/state.json", (TRAIN, GENERATE)),
     "digests of a checkpoint": ("interrupted", "run/checkpoints/00000003/files.json", (TRAIN, COMPARE, GENERATE)),
     "metrics": ("finished", "run/metrics.jsonl", (TRAIN, COMPARE)),
     "inputs of a run": ("interrupted", "run/run.json", (TRAIN, COMPARE, GENERATE)),

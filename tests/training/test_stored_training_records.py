@@ -10,6 +10,7 @@ from mutated_records import assert_mutation_is_read_or_refused
 from bitcipher.errors import BitcipherError
 from training.file_digests import FolderDigests, digest_bytes
 from training.loop.metrics_logger import MetricsLine
+from training.loop.trackers import TrackerIds
 from training.loop.training_state import TrainingState
 from training.recipe import Recipe
 from training.reproduce.cells import StoredCell
@@ -65,6 +66,7 @@ RECORDS = [
     TrainingState(step=4, seconds=1.5),
     TrainingState(step=4, best_step=2, best_validation_loss=1.5, early_stopping_patience_counter=1),
     MetricsLine(step=4),
+    TrackerIds(wandb="f3x0a1b2", mlflow="0123456789abcdef"),
     FolderDigests(files={"config.json": digest_bytes(b"{}")}, metrics=digest_bytes(b"")),
 ]
 

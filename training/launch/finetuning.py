@@ -11,6 +11,7 @@ from training.finetuning.run_files import CONFIG, PREDICTIONS, TASK_INFO, Predic
 from training.finetuning.task_files import check_folder, find_tokenizer
 from training.launch.run_dir import launch, leasing_run_dir, prepare_run_dir
 from training.launch.run_result import RunResult, find_state, read_run_result
+from training.loop.trackers import check_trackers
 
 
 class FinetuningResult(RunResult):
@@ -79,6 +80,7 @@ def launch_finetuning(
             invalid.
     """
     options.loop.micro_batch_size_for(max(n_workers, 1))
+    check_trackers(options.loop.report_to)
     check_folder(options.data)
     find_tokenizer(options.model)
     from training.finetuning import run_finetuning  # not at the top: the import of torch takes seconds

@@ -11,6 +11,7 @@ from pipelines.runtime.runtime import open_runtime
 from training.file_digests import check_stored_digests
 from training.launch.run_dir import default_prepared, launch, leasing_run_dir, prepare_run_dir
 from training.launch.run_result import RunResult, find_state, read_run_result
+from training.loop.trackers import check_trackers
 from training.prepare import name_sources, prepare_text, prepare_vectors
 from training.recipe import Recipe, make_recipe
 from training.run_files import CONFIG, TOKENIZER
@@ -24,7 +25,7 @@ def pretrain(
     prepared: str | os.PathLike[str] | None = None,
     workers: int = 0,
 ) -> RunResult:
-    """Pre-train the language model of a recipe, as `bitcipher train` does. Call it again to resume.
+    r"""Pre-train the language model of a recipe, as `bitcipher train` does. Call it again to resume.
 
     Args:
         recipe: name of a shipped recipe, path or URI of a YAML file, or options by group, as in YAML.
@@ -78,6 +79,7 @@ def launch_pretraining(
             invalid.
     """
     recipe.loop.micro_batch_size_for(max(n_workers, 1))
+    check_trackers(recipe.loop.report_to)
     recipe = with_tokenizer_of_checkpoint(recipe)
     values = {"recipe": recipe.to_dict()}
     sources = name_sources(recipe.text)  # before a folder is made, because sources can be missing

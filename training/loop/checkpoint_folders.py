@@ -54,9 +54,13 @@ def find_checkpoint(folder: str, step: int | None = None) -> str:
     state = read_latest_state(folder)
     if state is None:
         raise _no_checkpoint(folder)
-    step = state.model_step if step is None else step
-    name = f"{step:08d}"
+    name = f"{state.model_step if step is None else step:08d}"
     if name not in checkpoint_names(folder):
+        if step is None:
+            raise BitcipherError(
+                f"{folder} lacks the checkpoint of step {state.model_step:,}, which is its model: restore it from a "
+                f"copy, or remove {folder} to train again."
+            )
         raise BitcipherError(f"{folder} has no checkpoint of step {step:,}; its latest is step {state.step:,}.")
     checkpoint = storage.join(folder, CHECKPOINTS, name)
     read_checkpoint_digests(checkpoint)  # each checkpoint of a run has them

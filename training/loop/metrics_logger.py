@@ -1,6 +1,7 @@
-"""Metrics of a run: `metrics.jsonl`, and the same values for TensorBoard."""
+"""Metrics of a run: `metrics.jsonl`, and the same values for trackers such as TensorBoard."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from training.file_digests import FileDigest, digest_bytes, digest_file
 from training.loop.checkpoint_folders import METRICS, find_metrics_digest, read_checkpoint_digests
-
-TENSORBOARD = "tensorboard"
+from training.loop.options import TrackerName
+from training.loop.trackers import TrackedRun, Tracker, numbers_of, open_trackers
 
 
 class MetricsLine(Record):
@@ -32,45 +33,54 @@ class MetricsLine(Record):
 
 
 class MetricsLogger:
-    """Writer of metrics.
+    """Writer of metrics. Trackers are opened by the first line, so that nothing is reported of a complete run.
 
     Args:
-        folder: folder of the run.
+        uri: path or URI of the run.
+        folder: its folder, or its working copy on this node.
         step: number of completed updates.
         kept: content of `metrics.jsonl` up to this step (see `read_kept_metrics`). Later lines are dropped.
+        report_to: names of the trackers.
     """
 
-    def __init__(self, folder: Path, step: int, kept: bytes):
-        from torch.utils.tensorboard import SummaryWriter  # not at the top: this module is imported to check options
-
+    def __init__(self, uri: str, folder: Path, step: int, kept: bytes, report_to: Sequence[TrackerName]):
         self._path = folder / METRICS
+        self._report_to = report_to
+        self._run = TrackedRun(uri, folder, step, parse_metrics(kept, str(self._path)))
+        self._trackers: list[Tracker] | None = None
         with storage.writing(str(self._path)) as stream:
             stream.write(kept)
         self._lines = open(self._path, "a", encoding="utf-8")
-        with object_store.translating_errors("write", str(folder / TENSORBOARD), is_local=True):
-            self._tensorboard = SummaryWriter(str(folder / TENSORBOARD), purge_step=step + 1 if step else None)
 
     def write(self, step: int, metrics: dict[str, float | int | str]) -> None:
         """Append a line of finite metrics and flush it, so that readers see it immediately."""
         with object_store.translating_errors("write", str(self._path), is_local=True):
             self._lines.write(json.dumps({"step": step, **metrics}, allow_nan=False) + "\n")
             self._lines.flush()
-        for name, value in metrics.items():
-            if not isinstance(value, str):
-                self._tensorboard.add_scalar(name, value, step)
+        if self._trackers is None:
+            self._trackers = open_trackers(self._report_to, self._run)
+        for tracker in self._trackers:
+            tracker.write(step, numbers_of(metrics))
 
     def flush(self) -> None:
         """Write everything to the files. Lines of `metrics.jsonl` always are."""
-        self._tensorboard.flush()
+        for tracker in self._trackers or ():
+            tracker.flush()
 
     def digest(self) -> FileDigest:
         """Return the digest of `metrics.jsonl`."""
         return digest_file(str(self._path))
 
-    def close(self) -> None:
-        """Close the files."""
+    def close(self, *, is_complete: bool) -> None:
+        """Close the files, and end the reports. Further calls have no effect.
+
+        Args:
+            is_complete: whether the run is complete.
+        """
         self._lines.close()
-        self._tensorboard.close()
+        trackers, self._trackers = self._trackers, None
+        for tracker in trackers or ():
+            tracker.close(is_complete=is_complete)
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
@@ -82,9 +92,21 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
         BitcipherError: if a line is damaged, except for an incomplete last line.
     """
     digest = find_metrics_digest(folder)  # before the metrics are read, because a job may be appending to them
-    lines = _read_checked(folder, digest).split(b"\n")
-    source = folder / METRICS
-    return [_parse_line(line, f"{source}, line {number}") for number, line in enumerate(lines[:-1], 1)]
+    return parse_metrics(_read_checked(folder, digest), str(folder / METRICS))
+
+
+def parse_metrics(content: bytes, source: str) -> list[dict[str, Any]]:
+    """Return the lines in the content of `metrics.jsonl`, without an incomplete last line.
+
+    Args:
+        content: content of the file.
+        source: name of the file for error messages.
+
+    Raises:
+        BitcipherError: if a line is damaged, except for an incomplete last line.
+    """
+    lines = content.split(b"\n")[:-1]
+    return [_parse_line(line, f"{source}, line {number}") for number, line in enumerate(lines, 1)]
 
 
 def check_metrics_of(folder: Path, checkpoint: Path) -> None:

@@ -1,12 +1,16 @@
 """Options of the training loop. Names follow `transformers.TrainingArguments`."""
 
 import math
-from typing import Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Float, Record
+from bitcipher.records import FROM_LIST, Float, Record
+
+TrackerName = Literal["tensorboard", "wandb", "mlflow"]
+# Files of a tracker are in a folder of its name in the folder of the run.
+TRACKERS: tuple[TrackerName, ...] = get_args(TrackerName)
 
 
 class LoopOptions(Record):
@@ -59,6 +63,8 @@ class LoopOptions(Record):
     default the bfloat16 peak of known GPUs. Without a peak, the metrics have no utilization."""
     logging_steps: int = Field(10, ge=1)
     """Number of steps between two training losses in metrics.jsonl."""
+    report_to: Annotated[tuple[TrackerName, ...], FROM_LIST] = ("tensorboard",)
+    """Trackers that show the metrics of metrics.jsonl: any of tensorboard, wandb and mlflow; [] for none."""
     eval_steps: int = Field(100, ge=1)
     """Number of steps between two evaluations. The model is also evaluated before the first and after the last step."""
     eval_sequences: int = Field(512, ge=1)

@@ -19,7 +19,7 @@ from training.loop.checkpoint_folders import (
     is_checkpoint_name,
     superseded_checkpoints,
 )
-from training.loop.metrics_logger import TENSORBOARD
+from training.loop.options import TRACKERS
 from training.loop.run_lease import RUN_LEASE
 from training.node_cache import cache_folder, copy_file, locking_folder
 
@@ -73,7 +73,8 @@ class RunStore:
         Raises:
             BitcipherError: if the store fails.
         """
-        paths = (path for path in self.folder.rglob("*") if path.is_file())
+        # Links of trackers lead to files of the node.
+        paths = (path for path in self.folder.rglob("*") if path.is_file() and not path.is_symlink())
         for path in sorted(paths, key=lambda path: (path.name == METRICS, path)):  # readers look for the metrics first
             name, status = path.relative_to(self.folder).as_posix(), path.stat()
             state = (status.st_size, status.st_mtime_ns)
@@ -135,7 +136,7 @@ def opening_run(folder: str) -> Iterator[tuple[Path, RunStore | None]]:
 def copying_run(folder: str, *, with_checkpoints: bool = False) -> Iterator[Path]:
     """Yield the local folder of a run to read: the folder itself on a disk, else a copy, which is removed at the end.
 
-    The copy has no files of TensorBoard, and has the digests of all checkpoints.
+    The copy has no files of trackers, and has the digests of all checkpoints.
 
     Args:
         folder: path or URI of the run.
@@ -153,7 +154,7 @@ def copying_run(folder: str, *, with_checkpoints: bool = False) -> Iterator[Path
         # The digests of checkpoints before the metrics, because a job may be appending to them.
         names = [f"{CHECKPOINTS}/{name}/{DIGESTS}" for name in complete]
         checkpoints = tuple(f"{CHECKPOINTS}/{name}/" for name in complete)
-        left_out = tuple(f"{each}/" for each in (CHECKPOINTS, RUN_LEASE, TENSORBOARD))
+        left_out = tuple(f"{each}/" for each in (CHECKPOINTS, RUN_LEASE, *TRACKERS))
         for name in storage.list_files(folder):
             is_needed = with_checkpoints if name.startswith(checkpoints) else not name.startswith(left_out)
             if is_needed and ".." not in name.split("/"):  # such a file would be written elsewhere on this disk

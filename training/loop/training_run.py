@@ -82,13 +82,12 @@ def run_loop(run: TrainingRun, world: World, advance: Advance = lambda step, not
             folder.
         SystemExit: if the run was asked to stop.
     """
-    options = run.options
     with closing(_Trainer(run, world, advance)) as trainer, catching_stop_requests(trainer.leased_folder) as is_asked:
         trainer.resume()
         if trainer.state.step == 0:
             trainer.evaluate()
         run.model.train()
-        if not stops_early(trainer.state, options):
+        if not trainer.is_complete:
             _train(run, world, trainer, is_asked)
     return trainer.state
 
@@ -100,14 +99,15 @@ def _train(run: TrainingRun, world: World, trainer: "_Trainer", is_asked: Callab
         step = trainer.state.step
         if step == options.max_steps or step % options.eval_steps == 0:
             trainer.evaluate()
-        is_last = step == options.max_steps or stops_early(trainer.state, options)
         is_best = step == trainer.state.best_step
         stops = world.any_worker(is_asked())
-        if is_last or is_best or stops or step % options.save_steps == 0:
+        if trainer.is_complete or is_best or stops or step % options.save_steps == 0:
             trainer.save_checkpoint()
+        if trainer.is_complete:
+            trainer.end_reports()
         if stops:
             raise SystemExit(STOPPED)
-        if is_last:
+        if trainer.is_complete:
             return
 
 
@@ -144,7 +144,8 @@ class _Trainer:
             base_model.compile()
         if self._world.rank == 0:
             remove_old_checkpoints(self._run.folder, self._run.options.save_total_limit)
-            self._logger = MetricsLogger(self._run.folder, self.state.step, read_kept_metrics(self._run.folder))
+            run, kept = self._run, read_kept_metrics(self._run.folder)
+            self._logger = MetricsLogger(run.uri, run.folder, self.state.step, kept, run.options.report_to)
         self._clock = time.perf_counter()
 
     def _find_intact_checkpoint(self) -> None:
@@ -220,10 +221,22 @@ class _Trainer:
         self._world.barrier()
         self._clock = time.perf_counter()
 
+    def end_reports(self) -> None:
+        """Tell trackers that the run is complete. They can write their last metrics only then."""
+        if self._logger:
+            self._logger.close(is_complete=True)
+            if self._run.store:
+                self._run.store.upload_files()
+
     def close(self) -> None:
         """Close the metrics files."""
         if self._logger:
-            self._logger.close()
+            self._logger.close(is_complete=False)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the run has ended, by its last step or an early stop."""
+        return self.state.step == self._run.options.max_steps or stops_early(self.state, self._run.options)
 
     def _check_lease(self) -> None:
         """Raise an error on all workers if another job has taken over the folder."""

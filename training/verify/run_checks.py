@@ -16,6 +16,7 @@ from training.finetuning.run_files import CONFIG as FINETUNING
 from training.finetuning.run_files import PREDICTIONS, TASK_INFO
 from training.loop import METRICS, RUN_LEASE, copying_run, read_metrics
 from training.loop.checkpoint_folders import CHECKPOINTS, checkpoint_names
+from training.loop.trackers import TRACKER_IDS
 from training.run_files import CONFIG as PRETRAINING
 from training.run_files import EMBEDDING_INIT, ENDED
 from training.verify.training_folders import STUDY, TOKEN_SHARDS, TUNE, find_training_folders
@@ -35,6 +36,7 @@ _JSON_FILES = {
     TASK_INFO: _AGAIN,
     PREDICTIONS: _AGAIN,
     EMBEDDING_INIT: _AGAIN,
+    TRACKER_IDS: "It holds the ids of the run in trackers: remove it to go on in new ones.",
 }
 
 

@@ -11,9 +11,10 @@ from tiny_runs import config_of, curve_of, merged
 from transformers import EarlyStoppingCallback, TrainerControl, TrainerState
 from two_processes import on_two
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from training.loop import LoopOptions, resolve_model_folder
-from training.loop.checkpoint_folders import list_checkpoints
+from training.loop.checkpoint_folders import checkpoint_names, list_checkpoints
 from training.loop.early_stopping import note_evaluation, stops_early
 from training.loop.training_state import TrainingState
 from training.pretraining_run import evaluate_run, run_pretraining
@@ -124,6 +125,27 @@ def test_damaged_last_checkpoint_is_written_again(stopped, tiny_text, tmp_path):
     assert weights_of(run) == weights_of(stopped)
 
 
+def test_resumed_run_in_a_store_keeps_the_best_checkpoint(stopped, tiny_text, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    uri = f"memory://{tmp_path}/run"
+    config = config_in(tmp_path, tiny_text, **STOPPING) | {"folder": uri}
+
+    def interrupt(step, note):
+        if step > 5:
+            raise Interruption
+
+    with pytest.raises(Interruption):
+        run_pretraining(config, interrupt)
+    run_pretraining(config)
+    names = checkpoint_names(uri)
+    assert names == checkpoint_names(str(stopped))
+    assert resolve_model_folder(uri) == f"{uri}/checkpoints/{names[0]}"
+    for name in names:
+        file = f"checkpoints/{name}/model.safetensors"
+        assert storage.read_bytes(f"{uri}/{file}") == (stopped / file).read_bytes()
+    storage.remove(uri)
+
+
 def test_all_best_checkpoints_of_kept_ones_are_kept(tiny_text, tmp_path):
     """A resumed run finds the best checkpoint that its state names."""
     run_pretraining(config_in(tmp_path, tiny_text, **STOPPING, save_total_limit=3))
@@ -136,7 +158,7 @@ def test_missing_best_checkpoint_raises(stopped, tmp_path):
     run = shutil.copytree(stopped, tmp_path / "run")
     best = list_checkpoints(run)[0]
     shutil.rmtree(best)
-    with pytest.raises(BitcipherError, match=f"no checkpoint of step {int(best.name)}; its latest is step"):
+    with pytest.raises(BitcipherError, match=f"lacks the checkpoint of step {int(best.name)}, which is its model"):
         resolve_model_folder(str(run))
 
 
