@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from bitcipher import storage
 from training.loop.trackers.base import TrackedRun
@@ -24,7 +25,7 @@ class WandbTracker:
         os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
         import wandb  # pyright: ignore[reportMissingImports]
 
-        mode = os.environ.get("WANDB_MODE", "offline")
+        mode: Any = os.environ.get("WANDB_MODE", "offline")  # checked by the library
         self._is_offline = mode == "offline"
         if self._is_offline:
             storage.remove(storage.join(run.uri, "wandb"))
