@@ -49,7 +49,7 @@ def _finetune(
 ) -> None:
     task = read_task(options.task, options.data, options.vocabulary)
     tokenizer = load_tokenizer(find_tokenizer(options.model))
-    task_model = _build_model(options, task, tokenizer, folder)
+    task_model = build_run_model(options, task, tokenizer, folder)
     encoder = make_encoder(task_model.model.config, tokenizer, options.max_seq_length)
     train, validation = drop_unlabeled_rows(task.features("train", encoder)), task.features("validation", encoder)
     loop = options.loop_for(len(train))
@@ -125,7 +125,8 @@ def make_encoder(config: PreTrainedConfig, tokenizer: Tokenizer, max_seq_length:
     )
 
 
-def _build_model(options: FinetuneOptions, task: Task, tokenizer: Tokenizer, folder: Path) -> TaskModel:
+def build_run_model(options: FinetuneOptions, task: Task, tokenizer: Tokenizer, folder: Path) -> TaskModel:
+    """Return the model of a run with its initial weights; with vectors, write `embedding_init.json` to a folder."""
     source = resolve_model_folder(options.model)
     special, n_tokens = special_tokens(tokenizer), vocab_size(tokenizer)
     task_model = build_task_model(source, task, special, n_tokens, options.seed, random_init=options.random_init)

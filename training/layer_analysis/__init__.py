@@ -2,6 +2,7 @@
 
 from training.layer_analysis.checkpoint_metrics import measure_layers
 from training.layer_analysis.class_means import class_means, nearest_class_means
+from training.layer_analysis.classifier_metrics import measure_classifier
 from training.layer_analysis.hidden_states import layer_states
 from training.layer_analysis.labeled_words import LabeledWords, label_words, word_accuracies
 from training.layer_analysis.layer_figure import draw_layers
@@ -18,6 +19,7 @@ __all__ = [
     "frequent_tokens",
     "label_words",
     "layer_states",
+    "measure_classifier",
     "measure_layers",
     "nearest_class_means",
     "probe_accuracy",

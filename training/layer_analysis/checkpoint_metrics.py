@@ -3,27 +3,24 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.data import TokenDataset
+from training.layer_analysis.checkpoint_models import checkpoint_models
 from training.layer_analysis.labeled_words import label_words, word_accuracies
-from training.layer_analysis.records import LayerMetric
+from training.layer_analysis.records import LayerMetric, to_records
 from training.layer_analysis.token_classes import frequent_tokens
 from training.layer_analysis.token_metrics import token_metrics
 from training.loop import Batch, TrainingRun, World, latest_checkpoint
-from training.loop.checkpoint_folders import list_checkpoints, read_checkpoint_digests
+from training.loop.checkpoint_folders import list_checkpoints
 from training.loop.evaluation import evaluation_ids
-from training.models import load_model
 from training.pretraining_run import make_training_run
 from training.probes.data import TaskData
 from training.recipe import Recipe
 from training.run_files import CONFIG, PretrainingConfig
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 SEQUENCES_PER_BATCH = 16
 
@@ -70,16 +67,12 @@ def measure_layers(
     advance = begin(1 + len(checkpoints))
     device = World.current("auto").device
     records = []
-    for step, model in _models(run, checkpoints):
+    for step, model in checkpoint_models(run.model, checkpoints, folder / CONFIG):
         model = model.to(device).eval()
         metrics = token_metrics(model, train, held_out, tokens)
         if task is not None and words is not None:
             metrics["held out", f"{task.name}_accuracy"] = word_accuracies(model, *words)
-        records += [
-            LayerMetric(step, layer, part, metric, float(value))
-            for (part, metric), values in metrics.items()
-            for layer, value in enumerate(values)
-        ]
+        records += to_records(step, metrics)
         advance(step)
     return records
 
@@ -104,21 +97,3 @@ def _training_size(recipe: Recipe, run: TrainingRun) -> int:
 def _batches(make: Callable[[np.ndarray], Batch], numbers: np.ndarray) -> Iterator[Batch]:
     for start in range(0, len(numbers), SEQUENCES_PER_BATCH):
         yield make(numbers[start : start + SEQUENCES_PER_BATCH])
-
-
-def _models(run: TrainingRun, checkpoints: list[Path]) -> Iterator[tuple[int, "PreTrainedModel"]]:
-    shapes = _shapes(run.model)
-    yield 0, run.model
-    for path in checkpoints:
-        read_checkpoint_digests(path)  # each checkpoint of a run has them
-        model = load_model(str(path))
-        if _shapes(model) != shapes:
-            raise BitcipherError(
-                f"{path} holds another model than {path.parents[1] / CONFIG} describes, so one of them is damaged: "
-                "restore it from a copy."
-            )
-        yield int(path.name), model
-
-
-def _shapes(model: "PreTrainedModel") -> dict[str, Any]:
-    return {name: weights.shape for name, weights in model.state_dict().items()}

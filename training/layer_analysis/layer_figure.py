@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from training.layer_analysis.center_metrics import ACCURACY, MISMATCH, MODEL_ACCURACY
 from training.layer_analysis.records import LayerMetric
-from training.layer_analysis.token_metrics import ACCURACY, MISMATCH, MODEL_ACCURACY
 
 TITLES = {ACCURACY: "accuracy of the nearest class center", MISMATCH: "mismatch of nearest class center and model"}
 PANEL_INCHES = (5.4, 3.2)

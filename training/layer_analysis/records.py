@@ -1,8 +1,9 @@
 """Layer metrics as records and as a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+import numpy as np
 import pyarrow as pa
 
 SCHEMA = pa.schema(
@@ -31,6 +32,15 @@ class LayerMetric:
     and `_accuracy`, such as `pos_accuracy`."""
     value: float
     """Fraction between 0 and 1."""
+
+
+def to_records(step: int, metrics: Mapping[tuple[str, str], np.ndarray]) -> list[LayerMetric]:
+    """Return the records of a step from arrays [layers] by part and metric."""
+    return [
+        LayerMetric(step, layer, part, metric, float(value))
+        for (part, metric), values in metrics.items()
+        for layer, value in enumerate(values)
+    ]
 
 
 def to_table(records: Sequence[LayerMetric]) -> pa.Table:

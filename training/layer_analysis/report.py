@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 
 from pipelines.runtime.progress import StageProgress
 from training.curves.comparison import copy_files
-from training.layer_analysis import draw_layers, measure_layers, to_table
+from training.finetuning.run_files import CONFIG as FINETUNING_CONFIG
+from training.layer_analysis import draw_layers, measure_classifier, measure_layers, to_table
 from training.probes import read_task
 
 
@@ -19,11 +20,12 @@ def write_layer_report(
     """Write the metrics of a run's layers as layers.png, layers.csv and layers.parquet.
 
     Args:
-        run: directory of the run.
+        run: directory of a pre-training run, or of a fine-tuning run of a classifier of sentences.
         out: directory or URI; files of these names are replaced.
-        n_classes: number of classes, which are the most frequent target tokens.
-        n_sequences: maximum number of training sequences, and of validation sequences.
-        task: name and folder of a task with labeled words for linear probes, or None for no probes.
+        n_classes: number of classes of a pre-training run, which are the most frequent target tokens.
+        n_sequences: maximum number of training sequences or rows, and of validation sequences or rows.
+        task: name and folder of a task with labeled words for linear probes of a pre-training run, or None for no
+            probes.
         progress: progress display.
 
     Raises:
@@ -34,7 +36,10 @@ def write_layer_report(
         bar = progress.begin("layers", checkpoints)
         return lambda step: progress.advance(bar, 1, f"step {step:,}")
 
-    records = measure_layers(run, n_classes, n_sequences, read_task(*task) if task else None, begin)
+    if (run / FINETUNING_CONFIG).exists():
+        records = measure_classifier(run, n_sequences, begin)
+    else:
+        records = measure_layers(run, n_classes, n_sequences, read_task(*task) if task else None, begin)
     table = to_table(records)
     with TemporaryDirectory() as temporary:
         draw_layers(records, Path(temporary, "layers.png"))
