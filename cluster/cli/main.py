@@ -62,6 +62,7 @@ MODULES = {
     "layers": "train",
     "generate": "generate",
     "evaluate-lm": "evaluate_lm",
+    "align-bytes": "align_bytes",
     "tune": "tune",
     "sweep": "sweep",
     "reproduce": "reproduce",

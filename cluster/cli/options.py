@@ -68,6 +68,10 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="Change an option of the recipe, such as loop.max_steps=100.", metavar=SETTING),
 ]
+AlignmentSettings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Change an option of the alignment, such as epochs=20.", metavar=SETTING),
+]
 ConcurrentTrials = Annotated[
     int,
     typer.Option(

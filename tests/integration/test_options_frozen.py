@@ -71,6 +71,7 @@ def test_options_of_each_command():
         "figure-4": running,
         "figure-5": running | {"pretraining", "pretraining_settings"},
         "embedding-sharing": running | {"task", "data", "finetuning_settings"},
+        "byte-embeddings": VERBOSITY | {"run", "text", "out", "size", "eval_sequences", "settings"},
     }
     assert options_of("train") == VERBOSITY | {"recipe", "out", "settings", "prepared", "workers"}
     finetuning = {"model", "task", "data", "out", "settings", "vocabulary", "random_init", "seed", "workers"}
@@ -83,6 +84,7 @@ def test_options_of_each_command():
     choosing = {"max_new_tokens", "temperature", "top_k", "top_p", "seed"}
     assert options_of("generate") == choosing | {"model", "prompt", "prompts", "shots", "checkpoint"}
     assert options_of("evaluate-lm") == {"model", "pairs", "checkpoint"}
+    assert options_of("align-bytes") == VERBOSITY | {"model", "out", "settings"}
     assert options_of("inspect") == {"vectors", "version", "as_json"}
     assert options_of("submit") == {"command", "address", "working_dir", "env", "no_wait"}
     assert options_of("doctor") == {"address", "target", "as_json"}

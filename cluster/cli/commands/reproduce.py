@@ -1,4 +1,4 @@
-"""Reproduce tables and figures: `tables`, `figure-4`, `figure-5` (Bit Cipher), `downscaling`, `embedding-sharing`."""
+"""Reproduce tables and figures of the papers: `bitcipher reproduce NAME`."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -11,7 +11,7 @@ from bitcipher.terminal import print_text
 from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import CHECKPOINTS, resumable
-from cluster.cli.options import Settings, Workers
+from cluster.cli.options import AlignmentSettings, Settings, Workers
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH, SETTING
 
@@ -174,3 +174,42 @@ def embedding_sharing(
             progress,
         )
     print_text(report, end="")
+
+
+@reproduce.command("byte-embeddings")
+@with_verbosity
+def byte_embeddings(
+    run: Annotated[str, typer.Argument(help="Run of `bitcipher train` with a masked objective.", metavar=PATH)],
+    *,
+    text: Annotated[
+        list[str], typer.Option(help="Source of text to evaluate on. Repeat for several texts.", metavar=PATH)
+    ],
+    out: Annotated[
+        str,
+        typer.Option(help="Directory of table.md, p-values.png and the networks: new, or to resume.", metavar=PATH),
+    ],
+    size: Annotated[
+        list[str] | None,
+        typer.Option(help="Size of the networks: small or, repeated, both.", show_default="both", metavar="small|big"),
+    ] = None,
+    eval_sequences: Annotated[int, typer.Option(min=2, help="Maximum number of examples of each text.")] = 1000,
+    settings: AlignmentSettings = None,
+) -> None:
+    """Replace the embeddings of a BERT by networks over bytes, and compare its accuracy (Rodriguez Perez et al. 2023).
+
+    For example: bitcipher reproduce byte-embeddings runs/bert --text enwiki --out table-2 --size small
+    """
+    require_extra("training", "`bitcipher reproduce`")
+    from pipelines.runtime.progress import StageProgress
+    from training.byte_embeddings.options import SIZES
+
+    sizes = size or list(SIZES)
+    if wrong := next((each for each in sizes if each not in SIZES), None):
+        raise BitcipherError(f"There is no size {wrong!r} of byte embeddings: choose from {', '.join(SIZES)}.")
+    from training.reproduce.byte_embeddings import reproduce_byte_embeddings  # the import of torch takes seconds
+
+    with resumable("trained networks"), StageProgress() as progress:
+        table = reproduce_byte_embeddings(
+            storage.absolute(run), text, storage.absolute(out), sizes, settings or [], eval_sequences, progress
+        )
+    print_text(table, end="")

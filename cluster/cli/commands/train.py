@@ -82,7 +82,7 @@ def layers(
         int, typer.Option(min=2, help="Number of token classes. Each of the most frequent tokens is one class.")
     ] = 100,
     sequences: Annotated[
-        int, typer.Option(min=1, help="Number of training sequences, and number of validation sequences.")
+        int, typer.Option(min=1, help="Maximum number of sequences of text, or of rows of a task, in each split.")
     ] = 256,
     task: Annotated[
         str | None,
@@ -97,7 +97,9 @@ def layers(
 ) -> None:
     """Evaluate each layer at each checkpoint of a run: predictions, token classes, and linear probes.
 
-    Train with --set loop.save_total_limit=null to keep all checkpoints.
+    Classes of a run of `bitcipher finetune` are the labels of its sentences. Train with --set
+    loop.save_total_limit=null to keep all checkpoints.
+
     For example: bitcipher layers runs/random-1 --out layers
     """
     from bitcipher.errors import BitcipherError

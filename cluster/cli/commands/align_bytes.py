@@ -1,0 +1,54 @@
+"""Command that trains a network from bytes to the embeddings of a model: `align-bytes`."""
+
+from typing import Annotated, Any
+
+import typer
+
+from bitcipher import storage
+from bitcipher.redaction import redact
+from cluster.cli.dependencies import require_extra
+from cluster.cli.options import AlignmentSettings
+from cluster.cli.verbosity import with_verbosity
+from cluster.metavars import PATH
+
+
+@with_verbosity
+def align_bytes(
+    model: Annotated[
+        str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=PATH)
+    ],
+    *,
+    out: Annotated[str, typer.Option(help="New directory of the network.", metavar=PATH)],
+    settings: AlignmentSettings = None,
+) -> None:
+    """Train a network to compute the embeddings of a model's tokens from their bytes, and of any other string.
+
+    Options of training, such as size=small or loss=cosine, are in training/byte_embeddings/README.md.
+
+    For example: bitcipher align-bytes runs/random-1 --out bytes --set size=small --set epochs=20
+    """
+    require_extra("training", "`bitcipher align-bytes`")
+    from pipelines.runtime.progress import StageProgress
+    from training.byte_embeddings.options import AlignmentOptions
+    from training.models.model_folder import check_model_folder
+    from training.settings import apply_settings
+
+    values: dict[str, Any] = {}
+    options = AlignmentOptions.parse(values, apply_settings(values, "the options of the alignment", settings or []))
+    check_model_folder(model)
+    storage.check_new(out)
+    from cluster.cli.display.console import OUT
+    from training.byte_embeddings.alignment import align, aligned_tokens  # the import of torch takes seconds
+    from training.byte_embeddings.stored_embeddings import save_byte_embeddings
+    from training.decoding import open_model
+    from training.models import input_embeddings
+
+    teacher, tokenizer = open_model(model)
+    tokens = aligned_tokens(tokenizer)
+    rows = input_embeddings(teacher).weight[list(tokens.values())]
+    with StageProgress() as progress:
+        bar = progress.begin("align", options.epochs)
+        embeddings = align(rows, list(tokens), options, lambda loss: progress.advance(bar, 1, f"loss {loss:.4f}"))
+        progress.end(bar)
+    save_byte_embeddings(embeddings, storage.absolute(out))
+    OUT.print(f"{redact(out)} holds the network, which gives {len(tokens):,} tokens their vectors from bytes.")

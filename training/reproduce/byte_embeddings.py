@@ -1,0 +1,187 @@
+"""Table II and Figure 6 of Rodriguez Perez et al. (2023): a BERT whose input embeddings come from bytes."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+from tokenizers import Tokenizer
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
+from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.progress import StageProgress
+from training.byte_embeddings.alignment import ByteEmbeddings, align, aligned_tokens
+from training.byte_embeddings.options import LOSSES, AlignmentOptions
+from training.byte_embeddings.paired_accuracy import MASKED, SENTENCE, BatchAccuracy, measure_accuracy, paired_p_value
+from training.byte_embeddings.stored_embeddings import METADATA, load_byte_embeddings, save_byte_embeddings
+from training.byte_embeddings.table_replacement import byte_table, random_table, replaced_input_embeddings
+from training.data import TokenDataset
+from training.decoding import open_model
+from training.loop import TextExamples, World
+from training.markdown import escape, format_table
+from training.models import input_embeddings
+from training.prepare import prepare_text
+from training.pretraining_run import make_examples
+from training.recipe import Recipe
+from training.run_files import CONFIG, TOKENIZER, PretrainingConfig
+from training.settings import apply_settings
+
+TEACHER, RANDOM = "model", "random vectors"
+TASKS = {MASKED: "masked", SENTENCE: "sentences"}
+SIGNIFICANCE_LEVELS = (0.05, 0.1)
+# The text trains nothing, so all of it could be evaluated, but objectives expect text in both splits.
+VALIDATION_FRACTION = 0.5
+
+Accuracies = Mapping[str, BatchAccuracy]
+
+
+class Scores(NamedTuple):
+    """Accuracies of a model with some input embeddings, by text and task."""
+
+    name: str
+    of_texts: list[Accuracies]
+
+
+def reproduce_byte_embeddings(
+    run: str,
+    texts: Sequence[str],
+    out: str,
+    sizes: Sequence[str],
+    settings: Sequence[str],
+    eval_sequences: int,
+    progress: StageProgress,
+) -> str:
+    """Align networks of each size and loss with the embeddings of a run, and compare the accuracy of the model.
+
+    Args:
+        run: path or URI of a run of `bitcipher train` with a masked objective.
+        texts: sources to evaluate on, each of them apart.
+        out: path or URI of the directory of table.md, p-values.png and the networks, which are not trained again.
+        sizes: sizes of the networks.
+        settings: changes to the options of all alignments.
+        eval_sequences: maximum number of examples of each text.
+        progress: progress display.
+
+    Returns:
+        The table of accuracies, in Markdown.
+
+    Raises:
+        BitcipherError: if the folder is not a run of a masked objective, or an option is not valid.
+    """
+    all_options = [_make_options(size, loss, settings) for size, loss in product(sizes, LOSSES)]
+    if not storage.exists(storage.join(run, CONFIG)):
+        raise BitcipherError(f"{run} is not a run of `bitcipher train`; train a BERT with it first.")
+    recipe = PretrainingConfig.read(storage.join(run, CONFIG)).recipe
+    model, tokenizer = open_model(run)
+    world = World.current(recipe.loop.device)
+    model.to(world.device)
+    examples = [_examples_of(recipe, run, text, out, progress) for text in texts]
+
+    def score(name: str, table: Tensor) -> Scores:
+        with replaced_input_embeddings(model, table):
+            batch = recipe.loop.micro_batch_size_for(1)
+            return Scores(name, [measure_accuracy(model, each, eval_sequences, batch, world) for each in examples])
+
+    own = input_embeddings(model).weight.detach()
+    scores = [score(TEACHER, own)]
+    for options in all_options:
+        embeddings = _aligned(model, tokenizer, options, out, progress)
+        table = byte_table(model, embeddings, aligned_tokens(tokenizer))
+        scores.append(score(f"{options.size}, {options.loss}", table))
+    scores.append(score(RANDOM, random_table(model, seed=1)))
+    formatted = _format(scores, texts)
+    storage.write_bytes(storage.join(out, "table.md"), formatted.encode())
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "p-values.png")
+        draw_p_values(scores, texts, path)
+        storage.write_bytes(storage.join(out, path.name), path.read_bytes())
+    return formatted
+
+
+def _make_options(size: str, loss: str, settings: Sequence[str]) -> AlignmentOptions:
+    values = {"size": size, "loss": loss}
+    return AlignmentOptions.parse(values, apply_settings(values, "the options of the alignment", settings))
+
+
+def _examples_of(recipe: Recipe, run: str, text: str, out: str, progress: StageProgress) -> TextExamples:
+    """Return the examples of a text, encoded by the tokenizer of the run."""
+    tokenizer = recipe.text.tokenizer.copy_with(path=storage.join(run, TOKENIZER))
+    options = recipe.text.copy_with(
+        sources=(text,), validation_sources=(), validation_fraction=VALIDATION_FRACTION, tokenizer=tokenizer
+    )
+    folder = prepare_text(options, storage.join(out, "prepared"), InProcessRuntime(), progress)
+    return make_examples(recipe, TokenDataset.open(folder))
+
+
+def _aligned(
+    model: PreTrainedModel, tokenizer: Tokenizer, options: AlignmentOptions, out: str, progress: StageProgress
+) -> ByteEmbeddings:
+    """Return byte embeddings of a model: those of an earlier call with the same options, or new ones."""
+    folder = storage.join(out, f"{options.size}-{options.loss}")
+    if storage.exists(storage.join(folder, METADATA)):
+        stored = load_byte_embeddings(folder)
+        if stored.options != options:
+            raise BitcipherError(f"{folder} holds byte embeddings with other options; choose another --out.")
+        return stored
+    tokens = aligned_tokens(tokenizer)
+    bar = progress.begin(f"align {options.size}", options.epochs)
+    rows = input_embeddings(model).weight[list(tokens.values())].cpu()
+    embeddings = align(
+        rows, list(tokens), options, lambda loss: progress.advance(bar, 1, f"{options.loss}: {loss:.4f}")
+    )
+    progress.end(bar)
+    save_byte_embeddings(embeddings, folder)
+    return embeddings
+
+
+def _format(scores: Sequence[Scores], texts: Sequence[str]) -> str:
+    """Return the table: accuracy in percent, and in parentheses the p-value of the difference from the model."""
+    columns = [(number, task) for number in range(len(texts)) for task in scores[0].of_texts[number]]
+    header = [
+        "input embeddings",
+        *(f"{escape(Path(texts[number]).name)}: {TASKS[task]}, %" for number, task in columns),
+    ]
+    rows = []
+    for name, of_texts in scores:
+        cells = [name]
+        for number, task in columns:
+            own, found = scores[0].of_texts[number][task], of_texts[number][task]
+            p_value = "" if name == TEACHER else f" (p = {paired_p_value(own, found):.3f})"
+            cells.append(f"{found.accuracy:.1f}{p_value}")
+        rows.append(cells)
+    return format_table(header, rows)
+
+
+def draw_p_values(scores: Sequence[Scores], texts: Sequence[str], path: Path) -> None:
+    """Draw the p-value of the difference from the model for each network, in one panel per text and task (Figure 6).
+
+    Args:
+        scores: accuracies of the model, the networks, and random vectors.
+        texts: the texts.
+        path: output path of the PNG.
+    """
+    columns = [(number, task) for number in range(len(texts)) for task in scores[0].of_texts[number]]
+    networks = [each for each in scores if each.name not in (TEACHER, RANDOM)]
+    with matplotlib.rc_context({"axes.spines.top": False, "axes.spines.right": False}):
+        size = (4.2 * len(columns), 0.8 + 0.3 * len(networks))
+        figure = Figure(figsize=size, layout="constrained")
+        panels = figure.subplots(1, len(columns), squeeze=False, sharey=True)[0]
+        for panel, (number, task) in zip(panels, columns, strict=True):
+            own = scores[0].of_texts[number][task]
+            values = [paired_p_value(own, each.of_texts[number][task]) for each in networks]
+            colors = ["tab:blue" if each.name.startswith("small") else "tab:green" for each in networks]
+            panel.barh(np.arange(len(networks)), values, color=colors)
+            for level in SIGNIFICANCE_LEVELS:
+                panel.axvline(level, color="gray", linestyle="--", linewidth=1)
+            panel.set_yticks(np.arange(len(networks)), [each.name for each in networks])
+            panel.set_xlabel("p-value")
+            panel.set_title(f"{Path(texts[number]).name}: {TASKS[task]}", fontsize="medium")
+        panels[0].invert_yaxis()  # of all panels, which share the axis
+        figure.savefig(path, dpi=120)
