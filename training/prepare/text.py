@@ -5,9 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
 
-import numpy as np
-from tokenizers import Tokenizer
-
 from bitcipher import storage
 from bitcipher.http_files import is_url
 from pipelines.ingest.content_hash import hash_sources, sha256
@@ -26,15 +23,14 @@ from training.data import (
     load_tokenizer,
     part_name,
     read_held_out,
-    sample_documents,
     save_tokenizer,
     split_parts,
-    train_tokenizer,
     write_held_out,
     write_shard,
 )
 from training.prepare.cached_dir import cached_dir
 from training.prepare.held_out import describe_left_out, training_sources
+from training.prepare.tokenizer import make_tokenizer
 from training.recipe import TextOptions
 
 # Increment when the same text results in different shards.
@@ -130,10 +126,8 @@ def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress
                 "to file, or give one document per line."
             )
         write_held_out(folder, _read_all(validation, reading))
-        if path is not None:
-            tokenizer = load_tokenizer(path)
-        else:
-            tokenizer = _train_tokenizer(options, list(train.values()), read_held_out(folder), reading, progress)
+        documents = drop_held_out(_read_all(list(train.values()), reading), read_held_out(folder))
+        tokenizer = make_tokenizer(options.tokenizer, documents, progress)
         tokenizer_path = storage.join(folder, TOKENIZER)
         save_tokenizer(tokenizer, tokenizer_path)
         bar = progress.begin("pack", sum(source.size for source in [*train.values(), *validation]))
@@ -207,37 +201,6 @@ def reading_options(options: TextOptions) -> ReadOptions:
 def effective_validation_fraction(options: TextOptions) -> float:
     """Return the fraction of the documents in the validation split: 0 if the split has its own sources."""
     return 0.0 if options.validation_sources else options.validation_fraction
-
-
-def _train_tokenizer(
-    options: TextOptions,
-    sources: Sequence[Source],
-    held_out: np.ndarray,
-    reading: ReadOptions,
-    progress: StageProgress,
-) -> Tokenizer:
-    bar = progress.begin("learn", 1)
-    fraction, n_documents = options.tokenizer.sample_fraction, 0
-
-    def documents() -> Iterator[str]:
-        nonlocal n_documents
-        for document in sample_documents(drop_held_out(_read_all(sources, reading), held_out), fraction):
-            n_documents += 1
-            yield document
-
-    tokenizer = train_tokenizer(
-        documents(),
-        options.tokenizer.kind,
-        options.tokenizer.vocab_size,
-        lowercase=options.tokenizer.lowercase,
-        sentinels=options.tokenizer.sentinels,
-    )
-    progress.advance(bar, 1, f"{tokenizer.get_vocab_size():,} tokens")
-    if fraction < 1:
-        progress.say(
-            f"The tokenizer was trained on {n_documents:,} documents (`text.tokenizer.sample_fraction` {fraction:g})."
-        )
-    return tokenizer
 
 
 def _read_all(sources: Sequence[Source], reading: ReadOptions) -> Iterator[str]:
