@@ -60,6 +60,12 @@ COMMANDS = {
     "evaluate-lm": "evaluate-lm BAD --pairs BLIMP",
     "evaluate-lm --pairs": "evaluate-lm GUM --pairs BAD",
     "align-bytes": "align-bytes BAD --out OUT",
+    "evaluate-prompts": "evaluate-prompts BAD QUESTIONS --template TEMPLATE",
+    "evaluate-prompts data": "evaluate-prompts GUM BAD --template TEMPLATE",
+    "evaluate-prompts --template": "evaluate-prompts GUM QUESTIONS --template BAD",
+    "evaluate-text-pairs": "evaluate-text-pairs BAD TSV",
+    "evaluate-text-pairs pairs": "evaluate-text-pairs GUM BAD",
+    "train pairs": "train text-pairs --set text.sources=[BAD] --out OUT",
     "sweep": "sweep BAD --out OUT",
     "reproduce tables": "reproduce tables BAD --pos GUM --out OUT",
     "reproduce embedding-sharing": "reproduce embedding-sharing BAD --data GUM --out OUT",
@@ -92,6 +98,8 @@ def write_inputs(folder: Path) -> dict[str, Path]:
     (folder / "pairs.txt").write_text("the\tcat\t3\ndog\tcat\t8\na\tthe\t5\n")
     labeled.write_gum(folder / "gum", 4)
     user_folder.write_minimal_pairs(folder / "blimp")
+    user_folder.write_questions(folder)
+    user_folder.write_text_pairs(folder / "pairs")
     options = "--min-count 1 --mode cat --window 2 --bits 4 --tokenizer whitespace --workers 0"
     for name in ("build", "truncated", "garbled"):
         built = run(["build", str(folder / "text.txt"), "--out", str(folder / name), *options.split()])
@@ -125,6 +133,7 @@ def write_inputs(folder: Path) -> dict[str, Path]:
 def outcomes(folder: Path, command: str, bad: dict[str, Path]) -> Iterator[tuple[str, Outcome]]:
     """Run a command with each bad path. Yield the kind and the outcome."""
     good = {"TEXT": "text.txt", "PAIRS": "pairs.txt", "GUM": "gum", "BLIMP": "blimp", "BUILD": "build"}
+    good |= {"QUESTIONS": "questions.tsv", "TEMPLATE": "questions.yaml", "TSV": "pairs/test.tsv"}
     for kind, path in bad.items():
         out = folder / f"out-{command}-{kind}".replace(" ", "-")
         values = {name: str(folder / file) for name, file in good.items()} | {"BAD": str(path), "OUT": str(out)}

@@ -54,6 +54,21 @@ def write_minimal_pairs(folder: Path) -> None:
     (folder / "order.jsonl").write_text(json.dumps(pair) + "\n")
 
 
+def write_text_pairs(folder: Path, names: str = "source\ttarget") -> None:
+    """Write pairs of texts, one of which is in both files, below the names of their columns."""
+    folder.mkdir()
+    pairs = [f"{a} {b}\t{a.upper()} {b.upper()}" for a in WORDS[:12] for b in WORDS[12:20]]
+    (folder / "train.tsv").write_text("\n".join([names, *pairs[::2], *pairs[1::4]]) + "\n")
+    (folder / "test.tsv").write_text("\n".join([names, *pairs[3::4], pairs[0]]) + "\n")
+
+
+def write_questions(folder: Path) -> None:
+    """Write labeled texts, and a template of prompts for them."""
+    texts = [f"{text}\t{number % 2}" for number, text in enumerate(["the king", "a house", "a queen", "london"] * 3)]
+    (folder / "questions.tsv").write_text("\n".join(["text\tlabel", *texts]) + "\n")
+    (folder / "questions.yaml").write_text('template: "{text} is a {label}. "\nlabels: {0: man, 1: street}\n')
+
+
 def write_words(file: Path) -> None:
     """Write all alphabetic words of that corpus, one per line."""
     file.write_text("\n".join([*WORDS, re.sub(r"\d", "", labeled.word(0))]))

@@ -18,10 +18,18 @@ from training.embeddings import (
     token_embeddings,
 )
 from training.file_digests import write_digests
-from training.loop import TextExamples, TrainingRun, World, opening_run, resolve_model_folder, run_loop
+from training.loop import (
+    PairExamples,
+    TextExamples,
+    TrainingRun,
+    World,
+    opening_run,
+    resolve_model_folder,
+    run_loop,
+)
 from training.loop.evaluation import evaluate
 from training.models import architecture_of, build_model, find_generator, load_model, training_flops
-from training.objectives import MaskedLM, word_starts
+from training.objectives import MaskedLM, TextPairs, word_starts
 from training.recipe import Recipe
 from training.run_files import CONFIG, EMBEDDING_INIT, RECIPE, TOKENIZER, PretrainingConfig
 
@@ -82,14 +90,19 @@ def make_training_run(
         freeze_schedule=FreezeSchedule(recipe.embeddings),
         seed=recipe.seed,
         folder=folder,
-        tokens_per_sequence=examples.objective.text_length(examples.length),
-        flops_of_sequence=_flops_of_sequence(model, examples.length),
+        tokens_per_sequence=examples.tokens_per_example,
+        flops_of_sequence=_flops_of_sequence(model, examples.input_length),
     )
 
 
-def make_examples(recipe: Recipe, text: TokenDataset, source_names: Mapping[str, str] | None = None) -> TextExamples:
+def make_examples(
+    recipe: Recipe, text: TokenDataset, source_names: Mapping[str, str] | None = None
+) -> TextExamples | PairExamples:
     """Return the training and validation examples of a recipe; see `make_training_run` for the arguments."""
     objective, tokenizer = recipe.make_objective(), text.tokenizer
+    if isinstance(objective, TextPairs):
+        length, tokens = recipe.model.max_position_embeddings, special_tokens(tokenizer)
+        return PairExamples(text, objective, length, recipe.seed, tokens, recipe.loop.batch_size)
     masks_words = isinstance(objective, MaskedLM) and objective.whole_word_mask
     return TextExamples(
         text,

@@ -16,7 +16,7 @@ from training.data import TokenizerOptions
 from training.embeddings import EmbeddingInitOptions
 from training.loop import LoopOptions
 from training.models import ModelOptions
-from training.objectives import Objective, check_objective, make_objective
+from training.objectives import Objective, TextPairs, check_objective, make_objective
 from training.settings import apply_settings
 
 
@@ -24,7 +24,8 @@ class TextOptions(ReadOptions):
     """Text, its tokenizer and its validation split."""
 
     sources: Strings = ()
-    """Files, folders or globs of text, JSON lines, Parquet or WET; paths are relative to the working directory."""
+    """Files, folders or globs of text, JSON lines, Parquet or WET, or with the objective `text_pairs` of TSV or JSON
+    lines; paths are relative to the working directory."""
     tokenizer: TokenizerOptions = TokenizerOptions()
     """Tokenizer to train on the text, or to load."""
     validation_fraction: Float = Field(0.01, gt=0, lt=1)
@@ -52,11 +53,21 @@ class Recipe(Record):
         except BitcipherError as error:
             # `Record.parse` puts the name of the file before the message of a ValueError.
             raise ValueError(str(error)) from None
+        if self.text_pairs is not None:
+            for name, field in ReadOptions.model_fields.items():
+                if getattr(self.text, name) != field.default:
+                    raise ValueError(f"`text.{name}` has no effect on pairs of texts; leave it out.")
         return self
 
     def make_objective(self) -> Objective:
         """Return the objective with its options."""
         return make_objective(self.objective)
+
+    @property
+    def text_pairs(self) -> TextPairs | None:
+        """The objective if its examples are pairs of texts, else None."""
+        objective = self.make_objective()
+        return objective if isinstance(objective, TextPairs) else None
 
     def to_yaml(self) -> str:
         """Return the recipe with all options as YAML, which `read_recipe` reads. URIs have no credentials."""

@@ -10,7 +10,19 @@ from bitcipher.errors import BitcipherError
 
 DISTRIBUTION = "bitcipher"
 # Extras that are searched for a missing package. Error messages name the first extra that requires it.
-EXTRAS = ("pipelines", "report", "training", "cluster", "s3", "datasets", "search", "hub", "wmd", "serve")
+EXTRAS = (
+    "pipelines",
+    "report",
+    "training",
+    "cluster",
+    "s3",
+    "datasets",
+    "search",
+    "hub",
+    "wmd",
+    "serve",
+    "translation",
+)
 # Modules whose distribution has another name.
 _DISTRIBUTIONS = {
     "sklearn": "scikit-learn",

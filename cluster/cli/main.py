@@ -63,6 +63,8 @@ MODULES = {
     "generate": "generate",
     "evaluate-lm": "evaluate_lm",
     "align-bytes": "align_bytes",
+    "evaluate-prompts": "evaluate_prompts",
+    "evaluate-text-pairs": "evaluate_text_pairs",
     "tune": "tune",
     "sweep": "sweep",
     "reproduce": "reproduce",

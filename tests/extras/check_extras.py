@@ -31,6 +31,7 @@ loop: {max_steps: 4, batch_size: 4, eval_steps: 2, eval_sequences: 4}
 """
 
 QUERY = ("neighbors books cat", "inspect books", "explain books cat dog", "export books --format glove --out books.txt")
+PAIRS = "--set text.sources=[pairs.tsv] --set text.validation_fraction=0.2 --set loop.max_steps=2"
 BUILD = ("build corpus --out built", "update built corpus", "embed built --mode sum --bits 8 --out sum", "status built")
 
 
@@ -54,13 +55,15 @@ EXTRAS = {
     "cluster": Extra((*BUILD, "doctor"), {"demo": "report"}),
     "training": Extra(
         (*BUILD, "train first.yaml --out run", "compare run --out curves", "generate run --prompt the"),
-        {f"train first.yaml --out x --set loop.report_to=[{name}]": name for name in ("wandb", "mlflow")},
+        {f"train first.yaml --out x --set loop.report_to=[{name}]": name for name in ("wandb", "mlflow")}
+        | {"evaluate-text-pairs run pairs.tsv": "translation"},
     ),
     "datasets": Extra(BUILD, {"demo": "report"}),
     "s3": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "search": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "hub": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "wmd": Extra(QUERY, {"build corpus --out x": "pipelines"}),
+    "translation": Extra((f"train text-pairs --out pairs {PAIRS}", "evaluate-text-pairs pairs pairs.tsv"), {}),
     "serve": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "wandb": Extra(("train first.yaml --out run --set loop.report_to=[wandb]",), {"demo": "report"}),
     "mlflow": Extra(("train first.yaml --out run --set loop.report_to=[mlflow]",), {"demo": "report"}),
@@ -109,6 +112,8 @@ def write_inputs(folder: Path) -> None:
     lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
     (folder / "corpus" / "part.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     (folder / "first.yaml").write_text(RECIPE)
+    pairs = [f"{text[:9]}\t{text[9:18]}" for text in texts]
+    (folder / "pairs.tsv").write_text("\n".join(["source\ttarget", *pairs]) + "\n")
 
 
 def check(name: str, program: Path, folder: Path) -> list[str]:

@@ -60,6 +60,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     user_folder.write_words(folder / "words.txt")
     user_folder.write_minimal_pairs(folder / "blimp")
     user_folder.write_evaluations(folder / "evaluations.csv")
+    user_folder.write_text_pairs(folder / "pairs")
+    user_folder.write_text_pairs(folder / "multi30k", "en\tde")
+    user_folder.write_questions(folder)
     save_tokenizer(train_tokenizer(["king queen"], "bpe", 270), str(folder / "roberta.json"))
     run(f"build {folder}/corpus --out {folder}/vectors")
     (folder / "build").symlink_to("vectors")
@@ -75,6 +78,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pretrained = folder / "runs" / "roberta-pretrained"
     tiny_commands.train(folder, pretrained, recipe="figure-5-roberta-pretrain")
     shutil.copytree(pretrained, folder / "encoder")
+    pairs = f"text.sources=[{folder}/pairs/train.tsv]"
+    tiny_commands.train(folder, folder / "runs" / "pairs", pairs, recipe="text-pairs")
+    (folder / "runs" / "multi30k").mkdir()
     write_task(folder / "squad", "squad", 20)
     for way in ("ordinary", "cipher"):
         checkpoint = f"model.checkpoint={pretrained}"

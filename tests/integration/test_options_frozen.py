@@ -85,6 +85,11 @@ def test_options_of_each_command():
     assert options_of("generate") == choosing | {"model", "prompt", "prompts", "shots", "checkpoint"}
     assert options_of("evaluate-lm") == {"model", "pairs", "checkpoint"}
     assert options_of("align-bytes") == VERBOSITY | {"model", "out", "settings"}
+    prompting = {"model", "data", "template", "train", "shots", "seeds", "checkpoint"}
+    assert options_of("evaluate-prompts") == prompting
+    columns = {"source_column", "target_column"}
+    generating = {"model", "pairs", "train", "predictions", "max_new_tokens", "checkpoint"}
+    assert options_of("evaluate-text-pairs") == VERBOSITY | columns | generating
     assert options_of("inspect") == {"vectors", "version", "as_json"}
     assert options_of("submit") == {"command", "address", "working_dir", "env", "no_wait"}
     assert options_of("doctor") == {"address", "target", "as_json"}

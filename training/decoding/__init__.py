@@ -9,14 +9,16 @@ if TYPE_CHECKING:
     from training.decoding.options import DecodingOptions
     from training.decoding.prompts import PromptFile, read_prompts
     from training.decoding.stored_model import open_model
+    from training.decoding.targets import generate_targets
 
-__all__ = ["DecodingOptions", "PromptFile", "generate", "open_model", "read_prompts"]
+__all__ = ["DecodingOptions", "PromptFile", "generate", "generate_targets", "open_model", "read_prompts"]
 
 __getattr__ = lazy_names(
     __name__,
     {
         "generation": ("generate",),
         "stored_model": ("open_model",),
+        "targets": ("generate_targets",),
         "options": ("DecodingOptions",),
         "prompts": ("PromptFile", "read_prompts"),
     },

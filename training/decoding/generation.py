@@ -34,29 +34,43 @@ def generate(
     Raises:
         BitcipherError: if the model cannot generate, it does not match the tokenizer, or a prompt is too long.
     """
-    model_type, n_tokens = model.config.model_type, vocab_size(tokenizer)
-    if model_type not in ARCHITECTURES or not model.can_generate():
+    prepare_model(model, tokenizer, ARCHITECTURES)
+    encoder, special = plain_text_tokenizer(tokenizer), special_tokens(tokenizer)
+    encoded = [encoder.encode(prompt, add_special_tokens=False).ids for prompt in prompts]
+    limits = [_max_new_tokens(model, number, len(ids), options.max_new_tokens) for number, ids in enumerate(encoded, 1)]
+    generate_one = _answer if model.config.model_type == "t5" else _continue
+    texts = []
+    for number, (ids, limit) in enumerate(zip(encoded, limits, strict=True)):
+        config = generation_config(model, special, limit, options)
+        with torch.random.fork_rng():
+            torch.manual_seed(derive_key(options.seed, "decoding", number))
+            texts.append(generate_one(model, tokenizer, ids, special.end, config))
+    return texts
+
+
+def prepare_model(model: PreTrainedModel, tokenizer: Tokenizer, architectures: Sequence[str]) -> None:
+    """Set a model to evaluation mode, without its own generation_config.json.
+
+    Args:
+        model: model with a language-modeling head.
+        tokenizer: tokenizer of the model.
+        architectures: architectures that the caller supports.
+
+    Raises:
+        BitcipherError: if the model cannot generate, is of another architecture, or does not match the tokenizer.
+    """
+    n_tokens = vocab_size(tokenizer)
+    if model.config.model_type not in architectures or not model.can_generate():
         raise BitcipherError(
-            f"A {type(model).__name__} cannot generate text; use a model of {', '.join(ARCHITECTURES)}."
+            f"A {type(model).__name__} cannot generate text; use a model of {', '.join(architectures)}."
         )
     if n_tokens > model.config.vocab_size:
         raise BitcipherError(
             f"The model has {model.config.vocab_size:,} tokens, but the tokenizer has {n_tokens:,}; use the tokenizer "
             "that the model was trained with."
         )
-    encoder, special = plain_text_tokenizer(tokenizer), special_tokens(tokenizer)
     model.eval()
     model.generation_config = GenerationConfig()
-    encoded = [encoder.encode(prompt, add_special_tokens=False).ids for prompt in prompts]
-    limits = [_max_new_tokens(model, number, len(ids), options.max_new_tokens) for number, ids in enumerate(encoded, 1)]
-    generate_one = _answer if model_type == "t5" else _continue
-    texts = []
-    for number, (ids, limit) in enumerate(zip(encoded, limits, strict=True)):
-        config = _generation_config(model, special, limit, options)
-        with torch.random.fork_rng():
-            torch.manual_seed(derive_key(options.seed, "decoding", number))
-            texts.append(generate_one(model, tokenizer, ids, special.end, config))
-    return texts
 
 
 def _max_new_tokens(model: PreTrainedModel, number: int, prompt_length: int, requested: int) -> int:
@@ -86,9 +100,10 @@ def _answer(model: PreTrainedModel, tokenizer: Tokenizer, prompt: list[int], end
     return tokenizer.decode(_generate_ids(model, [*prompt, end], config))
 
 
-def _generation_config(
+def generation_config(
     model: PreTrainedModel, special: SpecialTokens, max_new_tokens: int, options: DecodingOptions
 ) -> GenerationConfig:
+    """Return the settings of transformers' `generate` for decoding options."""
     sampling: dict[str, Any] = {"do_sample": options.temperature > 0}
     if sampling["do_sample"]:
         # transformers disables these filters with 0 and 1.

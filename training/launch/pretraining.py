@@ -12,9 +12,10 @@ from training.file_digests import check_stored_digests
 from training.launch.run_dir import default_prepared, launch, leasing_run_dir, prepare_run_dir
 from training.launch.run_result import RunResult, find_state, read_run_result
 from training.loop.trackers import check_trackers
-from training.prepare import name_sources, prepare_text, prepare_vectors
+from training.prepare import check_sources, prepare_examples, prepare_vectors
 from training.recipe import Recipe, make_recipe
 from training.run_files import CONFIG, TOKENIZER
+from training.text_pairs import check_scoring
 
 
 def pretrain(
@@ -80,21 +81,28 @@ def launch_pretraining(
     """
     recipe.loop.micro_batch_size_for(max(n_workers, 1))
     check_trackers(recipe.loop.report_to)
+    if recipe.text_pairs is not None:
+        check_scoring()
     recipe = with_tokenizer_of_checkpoint(recipe)
     values = {"recipe": recipe.to_dict()}
-    sources = name_sources(recipe.text)  # before a folder is made, because sources can be missing
+    sources = check_sources(recipe)  # before a folder is made, because sources can be missing
     with leasing_run_dir(folder, CONFIG):
         prepare_run_dir(folder, CONFIG, values)
         before = find_state(folder)
         with open_runtime(n_workers) as runtime:
-            text = prepare_text(recipe.text, prepared, runtime, progress)
+            text = prepare_examples(recipe, prepared, runtime, progress)
             vectors = prepare_vectors(recipe, text, prepared, runtime, progress)
         from training.pretraining_run import run_pretraining  # not at the top: the import of torch takes seconds
 
         config = {**values, "text": text, "vectors": vectors, "sources": sources}
         loop = recipe.loop
         launch(folder, CONFIG, run_pretraining, config, lambda: loop.max_steps, n_workers, loop.device, progress)
-    return read_run_result(folder, recipe.loop, before)
+        result = read_run_result(folder, loop, before)
+        if recipe.text_pairs is None:
+            return result
+        from training.text_pairs import score_run
+
+        return result.copy_with(text_pairs=score_run(recipe, text, folder, progress))
 
 
 def with_tokenizer_of_checkpoint(recipe: Recipe) -> Recipe:

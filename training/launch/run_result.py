@@ -7,6 +7,7 @@ from training.loop import LoopOptions, copying_run, read_metrics
 from training.loop.checkpoint_folders import find_checkpoint, read_latest_state
 from training.loop.early_stopping import stops_early
 from training.loop.training_state import TrainingState
+from training.text_pairs import TextPairScores
 
 
 class RunResult(Record):
@@ -22,6 +23,8 @@ class RunResult(Record):
     """Whether the run ended before its last step, because the validation loss did not improve."""
     remarks: Strings
     """Sentences for the user, such as that on an early stop."""
+    text_pairs: TextPairScores | None = None
+    """Scores of a run on pairs of texts."""
 
     @property
     def model_name(self) -> str:

@@ -44,8 +44,8 @@ def measure_layers(
             model.
 
     Raises:
-        BitcipherError: if the folder is not a run, has no checkpoint, its text is missing, or its model is a
-            discriminator.
+        BitcipherError: if the folder is not a run, has no checkpoint, its text is missing, its model is a
+            discriminator, or it reads pairs of texts.
     """
     latest_checkpoint(folder)
     checkpoints = list_checkpoints(folder)
@@ -55,6 +55,8 @@ def measure_layers(
             f"The run {folder} trains a discriminator, which predicts no tokens; give a run of another objective than "
             f"{recipe.objective['name']}."
         )
+    if recipe.text_pairs is not None:
+        raise BitcipherError(f"The run {folder} reads pairs of texts, not sequences of a text; give a run on a text.")
     examples: Any = run.examples  # `TextExamples`
     positions = np.arange(min(n_sequences, _training_size(recipe, run)))
     train = list(_batches(run.examples.training_batch, positions))

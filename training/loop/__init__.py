@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from training.loop.examples import Batch, Examples, TextExamples
     from training.loop.metrics_logger import read_metrics
     from training.loop.options import LoopOptions
+    from training.loop.pair_examples import PairExamples
     from training.loop.run_lease import RUN_LEASE
     from training.loop.run_store import copying_run, opening_run
     from training.loop.training_run import TrainingRun, run_loop
@@ -25,6 +26,7 @@ __all__ = [
     "Batch",
     "Examples",
     "LoopOptions",
+    "PairExamples",
     "TextExamples",
     "TrainingRun",
     "World",
@@ -45,6 +47,7 @@ __getattr__ = lazy_names(
         "examples": ("Batch", "Examples", "TextExamples"),
         "metrics_logger": ("read_metrics",),
         "options": ("LoopOptions",),
+        "pair_examples": ("PairExamples",),
         "run_lease": ("RUN_LEASE",),
         "run_store": ("copying_run", "opening_run"),
         "training_run": ("TrainingRun", "run_loop"),

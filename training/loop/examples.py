@@ -87,6 +87,16 @@ class TextExamples:
         return Sequences(self.text.validation, self.objective.text_length(self.length))
 
     @property
+    def input_length(self) -> int:
+        """Number of positions of an example."""
+        return self.length
+
+    @property
+    def tokens_per_example(self) -> int:
+        """Number of text tokens of an example."""
+        return self.objective.text_length(self.length)
+
+    @property
     def validation_size(self) -> int:
         """Number of validation examples."""
         return len(self._validation)

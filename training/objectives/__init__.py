@@ -9,6 +9,7 @@ from training.objectives.masked import MaskedLM
 from training.objectives.next_sentence import NextSentence
 from training.objectives.replaced_tokens import ReplacedTokens
 from training.objectives.span_corruption import SpanCorruption
+from training.objectives.text_pairs import TextPairs
 from training.objectives.word_boundaries import word_starts
 
 # To add an objective, write a module with a subclass of `Objective`, and add the subclass here.
@@ -18,6 +19,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
     "span_corruption": SpanCorruption,
     "next_sentence": NextSentence,
     "replaced_tokens": ReplacedTokens,
+    "text_pairs": TextPairs,
 }
 
 
@@ -51,6 +53,7 @@ __all__ = [
     "Objective",
     "ReplacedTokens",
     "SpanCorruption",
+    "TextPairs",
     "check_objective",
     "make_objective",
     "word_starts",

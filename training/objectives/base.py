@@ -62,7 +62,10 @@ class Objective(Record):
         raise NotImplementedError
 
     def make_batch(self, context: BatchContext) -> dict[str, np.ndarray]:
-        """Return the inputs of the model and the other arrays that `loss` takes."""
+        """Return the inputs of the model and the other arrays that `loss` takes.
+
+        `TextPairs` has `make_pair_batch` instead.
+        """
         raise NotImplementedError
 
     def count_targets(self, batch: Mapping[str, np.ndarray]) -> int:

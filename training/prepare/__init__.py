@@ -3,7 +3,8 @@
 Results are cached in folders named after a hash of their inputs, so runs with the same inputs share them.
 """
 
+from training.prepare.examples import check_sources, prepare_examples
 from training.prepare.text import name_sources, prepare_text
 from training.prepare.vectors import prepare_vectors
 
-__all__ = ["name_sources", "prepare_text", "prepare_vectors"]
+__all__ = ["check_sources", "name_sources", "prepare_examples", "prepare_text", "prepare_vectors"]

@@ -16,6 +16,7 @@ from pipelines.runtime.runtime import Runtime
 from training.data import HELD_OUT, load_tokenizer, vocab_size
 from training.embeddings import cat_bits_and_window
 from training.prepare.cached_dir import cached_dir
+from training.prepare.pairs import documents_of_pairs
 from training.prepare.text import TOKENIZER, effective_validation_fraction, reading_options
 from training.recipe import Recipe, TextOptions
 
@@ -50,6 +51,8 @@ def prepare_vectors(recipe: Recipe, text: str, prepared: str, runtime: Runtime, 
     if recipe.embeddings.vectors is not None:
         # Workers have other working directories.
         return storage.absolute(recipe.embeddings.vectors)
+    if recipe.text_pairs is not None:
+        recipe = recipe.copy_with(text=documents_of_pairs(recipe.text, text))
     tokenizer = storage.join(text, TOKENIZER)
     values = _with_defaults(recipe, tokenizer)
     for name in sorted(DERIVED_OPTIONS & values.keys()):

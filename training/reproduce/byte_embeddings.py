@@ -27,6 +27,7 @@ from training.decoding import open_model
 from training.loop import TextExamples, World
 from training.markdown import escape, format_table
 from training.models import input_embeddings
+from training.objectives import MaskedLM
 from training.prepare import prepare_text
 from training.pretraining_run import make_examples
 from training.recipe import Recipe
@@ -79,6 +80,8 @@ def reproduce_byte_embeddings(
     if not storage.exists(storage.join(run, CONFIG)):
         raise BitcipherError(f"{run} is not a run of `bitcipher train`; train a BERT with it first.")
     recipe = PretrainingConfig.read(storage.join(run, CONFIG)).recipe
+    if not isinstance(recipe.make_objective(), MaskedLM):
+        raise BitcipherError(f"The run {run} masks no tokens; give a run of the objective masked or next_sentence.")
     model, tokenizer = open_model(run)
     world = World.current(recipe.loop.device)
     model.to(world.device)
@@ -117,7 +120,9 @@ def _examples_of(recipe: Recipe, run: str, text: str, out: str, progress: StageP
         sources=(text,), validation_sources=(), validation_fraction=VALIDATION_FRACTION, tokenizer=tokenizer
     )
     folder = prepare_text(options, storage.join(out, "prepared"), InProcessRuntime(), progress)
-    return make_examples(recipe, TokenDataset.open(folder))
+    examples = make_examples(recipe, TokenDataset.open(folder))
+    assert isinstance(examples, TextExamples)  # of a masked objective
+    return examples
 
 
 def _aligned(

@@ -7,7 +7,7 @@ from pipelines.runtime.runtime import Runtime, open_runtime
 from training.launch.pretraining import with_tokenizer_of_checkpoint
 from training.launch.run_dir import leasing_run_dir, prepare_run_dir
 from training.launch.trial_executor import TrialResources, run_stage
-from training.prepare import name_sources, prepare_text, prepare_vectors
+from training.prepare import check_sources, prepare_examples, prepare_vectors
 from training.run_files import CONFIG, ENDED
 from training.runtime import Trial
 from training.tune.options import TUNE, SearchOptions
@@ -39,11 +39,11 @@ def launch_search(options: SearchOptions, out: str, resources: TrialResources, p
     recipe = with_tokenizer_of_checkpoint(options.recipe)
     options = options.copy_with(recipe=recipe)
     trials = make_trials(options)
-    sources = name_sources(recipe.text)  # before a folder is made, because sources can be missing
+    sources = check_sources(recipe)  # before a folder is made, because sources can be missing
     with leasing_run_dir(out, TUNE):
         json_files.write(storage.join(out, TUNE), options.redacted().to_dict())
         with open_runtime(resources.max_concurrent_trials) as runtime:
-            text = prepare_text(recipe.text, storage.join(out, PREPARED), runtime, progress)
+            text = prepare_examples(recipe, storage.join(out, PREPARED), runtime, progress)
             calls = [_prepare_trial(trial, options, text, sources, out, runtime, progress) for trial in trials]
         # The runtime is closed, so that its actors hold no CPU that the trials need.
         run_stage(calls, "tune", resources, out, progress)

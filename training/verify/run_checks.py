@@ -17,8 +17,11 @@ from training.finetuning.run_files import PREDICTIONS, TASK_INFO
 from training.loop import METRICS, RUN_LEASE, copying_run, read_metrics
 from training.loop.checkpoint_folders import CHECKPOINTS, checkpoint_names
 from training.loop.trackers import TRACKER_IDS
+from training.prepare.pair_folder import METADATA as PAIRS
+from training.prepare.pair_folder import TRAIN, VALIDATION, check_stored_pairs
 from training.run_files import CONFIG as PRETRAINING
 from training.run_files import EMBEDDING_INIT, ENDED
+from training.text_pairs import SCORES
 from training.verify.training_folders import STUDY, TOKEN_SHARDS, TUNE, find_training_folders
 
 _RESTORE = "restore the file from a copy"
@@ -37,6 +40,7 @@ _JSON_FILES = {
     PREDICTIONS: _AGAIN,
     EMBEDDING_INIT: _AGAIN,
     TRACKER_IDS: "It holds the ids of the run in trackers: remove it to go on in new ones.",
+    SCORES: _AGAIN,
 }
 
 
@@ -137,3 +141,7 @@ def _text_checks(folder: str) -> Iterator[Check]:
         return
     for file, sha256 in hashes.items():
         yield CallCheck(check_token_file, (file, sha256), advice, sizes.get(file.rpartition("/")[2], 0))
+    if PAIRS in sizes:
+        yield CallCheck(json_files.verify, (storage.join(folder, PAIRS),), advice, sizes[PAIRS])
+        for name in (TRAIN, VALIDATION):
+            yield CallCheck(check_stored_pairs, (folder, name), advice, sizes.get(name, 0))

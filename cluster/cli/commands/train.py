@@ -43,6 +43,8 @@ def train(
         result = pretrain(recipe, out, settings=settings or [], prepared=prepared, workers=workers)
     for remark in result.remarks:
         print_text(remark)
+    if result.text_pairs:
+        print_text(result.text_pairs.markdown(), end="")
     OUT.print(f"The run is in {redact(result.folder)}: metrics.jsonl, and the model in {result.model_name}.")
 
 

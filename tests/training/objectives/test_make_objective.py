@@ -46,6 +46,7 @@ def test_check_objective(name):
     objective = make_objective({"name": name})
     encoders = {"bert", "roberta", "modernbert", "deberta"}
     fitting = {"masked": encoders, "causal": {"gpt2", "opt"}, "span_corruption": {"t5"}, "replaced_tokens": encoders}
+    fitting["text_pairs"] = {"t5"}
     for architecture in ARCHITECTURES:
         layers = 1 if name == "replaced_tokens" and architecture in encoders else None
         has_head = architecture == "bert" and not layers
