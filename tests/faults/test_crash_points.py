@@ -16,7 +16,7 @@ IMPORT_PATHS = (SCRIPT.parent, SCRIPT.parent.parent)
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["build", "update"])
-@pytest.mark.parametrize("step", [96, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [82, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_crash_leaves_a_complete_version(documents, tmp_path, print_measurement, kind, step):
     files = [write_lines(tmp_path / f"{i}.jsonl", documents[i * 30 : i * 30 + 30]) for i in range(5)]
     old = files[:3] if kind == "update" else []
@@ -29,4 +29,7 @@ def test_every_crash_leaves_a_complete_version(documents, tmp_path, print_measur
     assert measurements["tested"] >= measurements["changes"] // step
     assert measurements["changes"] > 60
     newest = 2 if kind == "update" else 1
-    assert measurements[f"version {newest - 1}"] + measurements[f"version {newest}"] == measurements["tested"]
+    # Only the last changes follow the publication, so few points leave the newest version.
+    of_versions = [measurements.get(f"version {version}", 0) for version in (newest - 1, newest)]
+    assert sum(of_versions) == measurements["tested"]
+    assert of_versions[0] > 0

@@ -249,7 +249,7 @@ def test_interrupted_study_resumes_to_same_findings(folder, study, findings, tmp
     first = trained_in(out)
     (begun,) = (path for path in first if path.parent.name not in ended)
     assert latest_checkpoint(out / begun.parent).name == "00000008"
-    interrupted("finetune", 3)
+    interrupted("run_finetuning", 3)
     assert len(list((out / "tasks").glob("*/*/predictions.json"))) == 3
     both = trained_in(out)
     (kept,) = (path for path in first if path.parent.name in ended)
