@@ -14,7 +14,7 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Metavar, Record
-from cluster.metavars import SETTING
+from cluster.metavars import PATH, SETTING
 
 if TYPE_CHECKING:
     from bitcipher.table import Oov
@@ -67,6 +67,13 @@ Address = Annotated[
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="Change an option of the recipe, such as loop.max_steps=100.", metavar=SETTING),
+]
+ModelFolder = Annotated[
+    str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=PATH)
+]
+CheckpointStep = Annotated[
+    int | None,
+    typer.Option(min=0, help="Step of a run's checkpoint.", show_default="the best with early stopping, else the last"),
 ]
 AlignmentSettings = Annotated[
     list[str] | None,

@@ -7,16 +7,14 @@ import typer
 from bitcipher import storage
 from bitcipher.redaction import redact
 from cluster.cli.dependencies import require_extra
-from cluster.cli.options import AlignmentSettings
+from cluster.cli.options import AlignmentSettings, ModelFolder
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
 
 
 @with_verbosity
 def align_bytes(
-    model: Annotated[
-        str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=PATH)
-    ],
+    model: ModelFolder,
     *,
     out: Annotated[str, typer.Option(help="New directory of the network.", metavar=PATH)],
     settings: AlignmentSettings = None,

@@ -6,20 +6,17 @@ import typer
 
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
+from cluster.cli.options import CheckpointStep, ModelFolder
 from cluster.metavars import PATH
 
 
 def evaluate_lm(
-    model: Annotated[
-        str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=PATH)
-    ],
+    model: ModelFolder,
     *,
     pairs: Annotated[
         str, typer.Option(help="JSON-lines file of minimal pairs as in BLiMP, or a folder.", metavar=PATH)
     ],
-    checkpoint: Annotated[
-        int | None, typer.Option(min=0, help="Step of a run's checkpoint.", show_default="the latest")
-    ] = None,
+    checkpoint: CheckpointStep = None,
 ) -> None:
     """Score a language model on minimal pairs: how often is the grammatical sentence the more likely one?
 

@@ -6,13 +6,12 @@ import typer
 
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
+from cluster.cli.options import CheckpointStep, ModelFolder
 from cluster.metavars import NAME_OR_PATH, PATH
 
 
 def evaluate_prompts(
-    model: Annotated[
-        str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=PATH)
-    ],
+    model: ModelFolder,
     data: Annotated[list[str], typer.Argument(help="TSV or JSON lines of labeled texts.", metavar=PATH)],
     *,
     template: Annotated[
@@ -32,9 +31,7 @@ def evaluate_prompts(
         typer.Option(min=0, help="Number of examples in each prompt. Can be given several times.", show_default="0"),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Number of seeds, each of which draws other shots.")] = 3,
-    checkpoint: Annotated[
-        int | None, typer.Option(min=0, help="Step of a run's checkpoint.", show_default="the latest")
-    ] = None,
+    checkpoint: CheckpointStep = None,
 ) -> None:
     """Score a language model by prompts for labels, with 0, 1 or more examples, beside the most frequent label.
 

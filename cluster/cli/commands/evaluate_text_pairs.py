@@ -6,15 +6,14 @@ import typer
 
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
+from cluster.cli.options import CheckpointStep, ModelFolder
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
 
 
 @with_verbosity
 def evaluate_text_pairs(
-    model: Annotated[
-        str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=PATH)
-    ],
+    model: ModelFolder,
     pairs: Annotated[list[str], typer.Argument(help="TSV or JSON lines of test pairs.", metavar=PATH)],
     *,
     source_column: Annotated[
@@ -38,9 +37,7 @@ def evaluate_text_pairs(
         typer.Option(help="JSON-lines file for the generated texts; overwritten.", show_default="none", metavar=PATH),
     ] = None,
     max_new_tokens: Annotated[int, typer.Option(min=1, help="Maximum number of tokens of a generated text.")] = 128,
-    checkpoint: Annotated[
-        int | None, typer.Option(min=0, help="Step of a run's checkpoint.", show_default="the latest")
-    ] = None,
+    checkpoint: CheckpointStep = None,
 ) -> None:
     """Score the texts that an encoder-decoder generates: exact match, BLEU and chrF, beside baselines.
 

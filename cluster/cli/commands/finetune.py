@@ -8,16 +8,14 @@ from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import CHECKPOINTS, resumable
-from cluster.cli.options import Settings, Workers
+from cluster.cli.options import ModelFolder, Settings, Workers
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
 
 
 @with_verbosity
 def finetune(
-    model: Annotated[
-        str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=PATH)
-    ],
+    model: ModelFolder,
     *,
     task: Annotated[
         str,

@@ -8,13 +8,12 @@ import typer
 from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
+from cluster.cli.options import CheckpointStep, ModelFolder
 from cluster.metavars import PATH
 
 
 def generate(
-    model: Annotated[
-        str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=PATH)
-    ],
+    model: ModelFolder,
     prompt: Annotated[str | None, typer.Option(help="Text to continue.")] = None,
     prompts: Annotated[
         str | None, typer.Option(help="YAML file with inputs, a template and examples.", metavar=PATH)
@@ -32,9 +31,7 @@ def generate(
         typer.Option(help="Sample from the most likely tokens with this total probability.", show_default="all"),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of sampling.")] = 1,
-    checkpoint: Annotated[
-        int | None, typer.Option(min=0, help="Step of a run's checkpoint.", show_default="the latest")
-    ] = None,
+    checkpoint: CheckpointStep = None,
 ) -> None:
     """Generate text from a prompt, or from each prompt of a file.
 
