@@ -68,6 +68,20 @@ def config_of(folder: Path, text: Path, vectors: Path | None = None, **changes) 
     return config
 
 
+class Interruption(Exception):
+    """Interruption of a run by `interrupting_after`."""
+
+
+def interrupting_after(last: int):
+    """Return a function that interrupts a run when it is called with a later step than `last`."""
+
+    def interrupt(step, note):
+        if step > last:
+            raise Interruption
+
+    return interrupt
+
+
 def curve_of(folder: Path) -> list[dict]:
     """Return the metrics of a run without its timings."""
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]

@@ -5,8 +5,8 @@ import pytest
 import torch
 from finetune_runs import config_of, finetuned, read
 from safetensors.torch import load_file
+from tiny_runs import Interruption, curve_of, interrupting_after
 from tiny_runs import config_of as pretrain_config_of
-from tiny_runs import curve_of
 from tiny_tasks import write_model, write_task
 from two_processes import on_two
 
@@ -87,20 +87,12 @@ def test_projected_run_and_random_baseline(made, tiny_text, tmp_path):
         assert ended["roberta.embeddings.word_embeddings.weight"].shape[1] == 6
 
 
-class Interruption(Exception):
-    pass
-
-
 @pytest.mark.parametrize("last", [1, 3, 4, 5, 9, 11])
 def test_resume_is_exact(straight, made, tmp_path, last):
     config = config_of(tmp_path, made / "model", "squad2", made / "squad2", **SHORT)
 
-    def interrupt(step, note):
-        if step > last:
-            raise Interruption
-
     with pytest.raises(Interruption):
-        run_finetuning(config, interrupt)
+        run_finetuning(config, interrupting_after(last))
     assert not (tmp_path / "predictions.json").exists()
     run_finetuning(config)
     assert same_runs(tmp_path, straight)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_runs import config_of, curve_of, merged
+from tiny_runs import Interruption, config_of, curve_of, interrupting_after, merged
 from transformers import EarlyStoppingCallback, TrainerControl, TrainerState
 from two_processes import on_two
 
@@ -96,20 +96,12 @@ def test_stopped_run_is_not_trained_again(stopped, tiny_text, tmp_path):
     assert ((run / "metrics.jsonl").read_bytes(), weights_of(run)) == before
 
 
-class Interruption(Exception):
-    pass
-
-
 @pytest.mark.parametrize("last", [1, 4, 6, 7])
 def test_resumed_run_stops_at_the_same_step(stopped, tiny_text, tmp_path, last):
     config = config_in(tmp_path, tiny_text, **STOPPING)
 
-    def interrupt(step, note):
-        if step > last:
-            raise Interruption
-
     with pytest.raises(Interruption):
-        run_pretraining(config, interrupt)
+        run_pretraining(config, interrupting_after(last))
     run_pretraining(config)
     assert curve_of(tmp_path) == curve_of(stopped)
     assert weights_of(tmp_path) == weights_of(stopped)
@@ -130,12 +122,8 @@ def test_resumed_run_in_a_store_keeps_the_best_checkpoint(stopped, tiny_text, tm
     uri = f"memory://{tmp_path}/run"
     config = config_in(tmp_path, tiny_text, **STOPPING) | {"folder": uri}
 
-    def interrupt(step, note):
-        if step > 5:
-            raise Interruption
-
     with pytest.raises(Interruption):
-        run_pretraining(config, interrupt)
+        run_pretraining(config, interrupting_after(5))
     run_pretraining(config)
     names = checkpoint_names(uri)
     assert names == checkpoint_names(str(stopped))

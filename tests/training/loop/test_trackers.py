@@ -4,7 +4,7 @@ import sys
 
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from tiny_runs import config_of, curve_of
+from tiny_runs import Interruption, config_of, curve_of, interrupting_after
 
 from bitcipher.errors import BitcipherError
 from training.loop import LoopOptions
@@ -24,19 +24,11 @@ def event_files(folder):
     return list((folder / "tensorboard").iterdir())
 
 
-class Interruption(Exception):
-    pass
-
-
 def test_tensorboard_has_the_metrics_of_a_resumed_run_and_nothing_else(tiny_text, tmp_path):
     config = config_of(tmp_path, tiny_text)
 
-    def interrupt(step, note):
-        if step > 6:
-            raise Interruption
-
     with pytest.raises(Interruption):
-        run_pretraining(config, interrupt)
+        run_pretraining(config, interrupting_after(6))
     run_pretraining(config)
     expected = {(name, line["step"]): line[name] for line in curve_of(tmp_path) for name in line if name != "step"}
     found = {(name, step): value for (name, step), value in numbers_in(tmp_path).items() if name != "seconds"}

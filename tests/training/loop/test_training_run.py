@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from tiny_runs import config_of, curve_of
+from tiny_runs import Interruption, config_of, curve_of, interrupting_after
 
 from bitcipher.errors import BitcipherError
 from training.loop import latest_checkpoint
@@ -45,20 +45,12 @@ def test_training_is_deterministic(straight, tiny_text, tmp_path):
     assert same_weights(weights_of(tmp_path), weights_of(straight))
 
 
-class Interruption(Exception):
-    pass
-
-
 @pytest.mark.parametrize("last", [1, 3, 4, 5, 9, 11])
 def test_resume_is_exact(straight, tiny_text, tmp_path, last):
     config = config_of(tmp_path, tiny_text)
 
-    def interrupt(step, note):
-        if step > last:
-            raise Interruption
-
     with pytest.raises(Interruption):
-        run_pretraining(config, interrupt)
+        run_pretraining(config, interrupting_after(last))
     # An incomplete line, as a crash leaves it.
     with open(tmp_path / "metrics.jsonl", "a") as lines:
         lines.write('{"step": 12, "lo')

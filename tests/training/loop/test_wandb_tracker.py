@@ -4,7 +4,7 @@ import json
 import socket
 
 import pytest
-from tiny_runs import config_of, curve_of
+from tiny_runs import Interruption, config_of, curve_of, interrupting_after
 
 from bitcipher import storage
 from training.pretraining_run import run_pretraining
@@ -62,20 +62,11 @@ def logged(folder):
     return {(name, line["step"]): line[name] for line in lines for name in line if name != "step"}
 
 
-class Interruption(Exception):
-    pass
-
-
-def interrupt(step, note):
-    if step > 6:
-        raise Interruption
-
-
 def test_resumed_run_goes_on_in_the_same_run(tiny_text, tmp_path):
     folder = tmp_path / "run"
     config = config_of(folder, tiny_text, **LOOP)
     with pytest.raises(Interruption):
-        run_pretraining(config, interrupt)
+        run_pretraining(config, interrupting_after(6))
     first = json.loads((folder / "trackers.json").read_text())["wandb"]
     run_pretraining(config)
     assert json.loads((folder / "trackers.json").read_text())["wandb"] == first
@@ -100,7 +91,7 @@ def test_run_in_a_store_has_all_metrics(tiny_text, tmp_path, monkeypatch):
     uri = f"memory://{tmp_path}/run"
     config = config_of(tmp_path / "run", tiny_text, **LOOP) | {"folder": uri}
     with pytest.raises(Interruption):
-        run_pretraining(config, interrupt)
+        run_pretraining(config, interrupting_after(6))
     run_pretraining(config)
     for name in storage.list_files(uri):
         if name.startswith("wandb/") or name == "metrics.jsonl":
