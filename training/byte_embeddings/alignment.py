@@ -1,5 +1,6 @@
 """Training of a BytesCNN to give the vectors of an embedding table."""
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ def align(
             optimizer.step()
             total += float(loss.detach()) * len(batch)
         mean = total / len(tokens)
-        if not torch.isfinite(torch.tensor(mean)):
+        if not math.isfinite(mean):
             raise BitcipherError("The loss of the alignment is no longer finite; lower `learning_rate`.")
         schedule.step(mean)
         advance(mean)

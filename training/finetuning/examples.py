@@ -6,11 +6,12 @@ import numpy as np
 
 from training.data import SequenceOrder
 from training.loop import Batch
+from training.loop.examples import EvaluatedTogether
 from training.tasks.base import IGNORED, Features
 
 
 @dataclass(frozen=True)
-class TaskExamples:
+class TaskExamples(EvaluatedTogether):
     """Rows of a task, shuffled in each epoch; implements `training.loop.Examples`."""
 
     train: Features
@@ -24,15 +25,6 @@ class TaskExamples:
     def validation_size(self) -> int:
         """Number of validation rows."""
         return len(self.validation)
-
-    @property
-    def validation_sources(self) -> tuple[str, ...]:
-        """No sources: the rows of a task are evaluated together."""
-        return ()
-
-    def validation_source_numbers(self, ids: np.ndarray) -> np.ndarray:
-        """Return zeros [B]."""
-        return np.zeros(len(ids), np.int64)
 
     def training_batch(self, positions: np.ndarray) -> Batch:
         """Return the training rows at positions [B] of the run, which count across steps and epochs."""

@@ -44,6 +44,19 @@ class Examples(Protocol):
         ...
 
 
+class EvaluatedTogether:
+    """The part of `Examples` without sources to evaluate apart."""
+
+    @property
+    def validation_sources(self) -> tuple[str, ...]:
+        """No sources."""
+        return ()
+
+    def validation_source_numbers(self, ids: np.ndarray) -> np.ndarray:
+        """Return zeros [B]."""
+        return np.zeros(len(ids), np.int64)
+
+
 @dataclass(frozen=True)
 class TextExamples:
     """Examples that an objective makes from the sequences of a dataset, shuffled in each epoch."""

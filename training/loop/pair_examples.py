@@ -8,7 +8,7 @@ import numpy as np
 from training.counter_rng import derive_key
 from training.data import SequenceOrder, SpecialTokens, TokenDataset
 from training.data.token_pairs import TokenPairs
-from training.loop.examples import Batch
+from training.loop.examples import Batch, EvaluatedTogether
 from training.objectives import TextPairs
 
 # Number of batches whose pairs are sorted by length. Fewer of them leave more padding; more of them make batches alike.
@@ -16,7 +16,7 @@ GROUPED_BATCHES = 50
 
 
 @dataclass(frozen=True)
-class PairExamples:
+class PairExamples(EvaluatedTogether):
     """Pairs of texts, shuffled in each epoch; implements `training.loop.Examples`.
 
     The pairs of `GROUPED_BATCHES` batches are sorted by length, so that batches need little padding. The order of these
@@ -56,15 +56,6 @@ class PairExamples:
     def validation_size(self) -> int:
         """Number of validation pairs."""
         return len(self._validation)
-
-    @property
-    def validation_sources(self) -> tuple[str, ...]:
-        """No sources: all pairs are evaluated together."""
-        return ()
-
-    def validation_source_numbers(self, ids: np.ndarray) -> np.ndarray:
-        """Return zeros [B]."""
-        return np.zeros(len(ids), np.int64)
 
     def training_batch(self, positions: np.ndarray) -> Batch:
         """Return the training pairs at positions [B] of the run."""

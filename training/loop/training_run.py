@@ -222,7 +222,7 @@ class _Trainer:
         self._clock = time.perf_counter()
 
     def end_reports(self) -> None:
-        """Tell trackers that the run is complete. They can write their last metrics only then."""
+        """Close the trackers of a complete run, which write their last metrics only then."""
         if self._logger:
             self._logger.close(is_complete=True)
             if self._run.store:
