@@ -108,7 +108,7 @@ def _ending_on_signals(server: uvicorn.Server) -> Iterator[None]:
     """Let Ctrl-C and SIGTERM end the server, and nothing else.
 
     uvicorn handles both while it runs. At its end, it raises the signal again, which must not end the command by a
-    KeyboardInterrupt: a server that was told to end has succeeded.
+    KeyboardInterrupt, because the server has succeeded.
     """
 
     def end(number: int, frame: object) -> None:

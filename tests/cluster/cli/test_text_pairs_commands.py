@@ -28,14 +28,14 @@ def run(monkeypatch, runs, run_command):
 
 def test_training_prints_scores(run, tmp_path):
     settings = ("--set", "text.sources=[pairs/train.tsv]", "--set", "text.validation_sources=[pairs/test.tsv]")
-    code, printed, told = run("train", "text-pairs", "--out", tmp_path / "run", *SMALL, *settings)
+    code, printed, messages = run("train", "text-pairs", "--out", tmp_path / "run", *SMALL, *settings)
     assert code == 0
     header, _, model, copy, nearest, *_ = printed.splitlines()
     assert header == "| target | exact match, % | BLEU | chrF |"
     assert model.startswith("| model | ")
     assert copy.startswith("| copy of the source | 0.00 | ")
     assert nearest.startswith("| target of the nearest training source | ")
-    assert "are left out: 1." in told
+    assert "are left out: 1." in messages
     assert (tmp_path / "run" / "predictions.jsonl").exists()
     # A complete run is evaluated again.
     assert run("train", "text-pairs", "--out", tmp_path / "run", *SMALL, *settings)[1] == printed
@@ -103,7 +103,7 @@ def test_mistakes_print_one_sentence(run, tmp_path):
         ),
         (("layers", "run", "--out", tmp_path / "layers"), "pairs of texts"),
     ):
-        code, printed, told = run(*arguments)
+        code, printed, messages = run(*arguments)
         assert (code, printed) == (2, ""), arguments
-        assert sentence in told, arguments
-        assert told.count("\n") == 1, told
+        assert sentence in messages, arguments
+        assert messages.count("\n") == 1, messages

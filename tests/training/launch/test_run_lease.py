@@ -54,14 +54,14 @@ def test_second_finetuning_and_sweep_are_refused(tmp_path):
 
 
 def test_lease_of_a_killed_job_does_not_block(tmp_path):
-    ready, told = os.pipe()
+    reading_end, writing_end = os.pipe()
     child = os.fork()
     if child == 0:
         with suppress(BaseException), leasing_run_dir(str(tmp_path / "run"), "run.json"):
-            os.write(told, b".")
+            os.write(writing_end, b".")
             time.sleep(60)
         os._exit(1)
-    assert os.read(ready, 1) == b"."
+    assert os.read(reading_end, 1) == b"."
     with (
         pytest.raises(BitcipherError, match=f"process {child}, since"),
         leasing_run_dir(str(tmp_path / "run"), "run.json"),

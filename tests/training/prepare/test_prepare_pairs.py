@@ -18,7 +18,7 @@ from training.prepare.pair_folder import TRAIN, VALIDATION, read_pairs_metadata,
 from training.verify.run_checks import verify_training
 
 
-class Told(StageProgress):
+class KeptSentences(StageProgress):
     """Progress that keeps its sentences."""
 
     def __init__(self):
@@ -30,7 +30,7 @@ class Told(StageProgress):
 
 
 def prepared(recipe, folder):
-    progress = Told()
+    progress = KeptSentences()
     return prepare_examples(recipe, str(folder), InProcessRuntime(), progress), progress.sentences
 
 
