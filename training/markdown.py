@@ -2,7 +2,9 @@
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
 from bitcipher.redaction import escape_controls
 
@@ -11,6 +13,19 @@ from bitcipher.redaction import escape_controls
 _MARKS = re.compile(r"[\\`*\[\]~]|(?<![^\W_])_|_(?![^\W_])")
 # Characters that viewers turn into cells, formulas, mentions and links without any mark.
 _ENTITIES = (("|", "&#124;"), ("$", "&#36;"), ("@", "&#64;"), ("://", "&#58;//"), ("www.", "www&#46;"))
+
+_ESCAPED_MARKS = re.compile(r"\\([\\`*\[\]~_])")
+
+
+class MarkdownTable(NamedTuple):
+    """A table as `format_table` wrote it, without escapes."""
+
+    header: list[str]
+    rows: list[list[str]]
+    marks: list[str]
+    """For each row, the Markdown around its cells."""
+    text_columns: int
+    """Number of columns at the left that are left-aligned."""
 
 
 def escape(text: str) -> str:
@@ -38,3 +53,22 @@ def format_table(
         for cells, mark in zip(rows, marks or [""] * len(rows), strict=True)
     ]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (map(escape, header), alignment, *body))
+
+
+def split_tables(markdown: str) -> Iterator[str | MarkdownTable]:
+    """Yield the tables of a text that `format_table` wrote, and every other line without escapes."""
+    for is_table, lines in groupby(markdown.splitlines(), lambda line: line.startswith("| ")):
+        if is_table:
+            header, alignment, *rows = ([*line[2:-2].split(" | ")] for line in lines)
+            marks = [row[0][: len(row[0]) - len(row[0].lstrip("*"))] for row in rows]
+            cells = [
+                [_unescape(cell[len(mark) : len(cell) - len(mark)]) for cell in row]
+                for mark, row in zip(marks, rows, strict=True)
+            ]
+            yield MarkdownTable([*map(_unescape, header)], cells, marks, alignment.count("---"))
+        else:
+            yield from map(_unescape, lines)
+
+
+def _unescape(markdown: str) -> str:
+    return html.unescape(_ESCAPED_MARKS.sub(r"\1", markdown))

@@ -56,6 +56,15 @@ function neighborItem({word, cosine}, explained) {
   return item;
 }
 
+// Returns a sentence about the vectors of an answer. Each word is isolated, because words can run from right to left.
+function factsOf({from_spelling, neighbors}) {
+  if (from_spelling.length) {
+    const words = from_spelling.flatMap((word, number) => [number ? ", " : "", nameElement(word)]);
+    return ["Vectors from the spelling of: ", ...words, "."];
+  }
+  return [neighbors.length ? "Nearest by cosine." : "The vector is zero, so it has no neighbors."];
+}
+
 let current = ""; // the query that the page shows: answers to earlier ones can arrive later
 
 async function showNeighbors(query) {
@@ -66,10 +75,8 @@ async function showNeighbors(query) {
   try {
     const {queries: [found]} = await ask("neighbors", [...settings, ["topn", NEIGHBORS]]);
     if (query !== current) return;
-    const spelled = found.from_spelling.map(nameOf).join(", ");
-    const nothing = found.neighbors.length ? "" : "The vector is zero, so it has no neighbors.";
-    find("facts").textContent = spelled ? `Vectors from the spelling of: ${spelled}.` : nothing || "Nearest by cosine.";
-    const explained = settings.length === 1 && !spelled ? found.word : null;
+    find("facts").replaceChildren(...factsOf(found));
+    const explained = settings.length === 1 && !found.from_spelling.length ? found.word : null;
     find("neighbors").replaceChildren(...found.neighbors.map(each => neighborItem(each, explained)));
     find("status").textContent = `${found.neighbors.length} neighbors of ${nameOf(query)}.`;
   } catch (error) {

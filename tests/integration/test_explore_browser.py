@@ -1,14 +1,14 @@
 """The explorer page in Chromium without a network: open, search, click, drag and pinch."""
 
-import shutil
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 import numpy as np
 import pytest
 from builds import write_manifest
+from chromium import DESKTOP, PHONE, cut_texts, launched
 from html_pages import EVIL
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from bitcipher.explain import Contribution
 from bitcipher.vectors import CipherVectors
@@ -18,8 +18,6 @@ from pipelines.reports.explore.page import Baseline, write_page
 pytestmark = pytest.mark.long
 
 NAMES = ["king", "queen", "kingdom", "Oslo", "bergen", "viking", *EVIL, *(f"word{number}" for number in range(300))]
-DESKTOP, PHONE = {"width": 1280, "height": 820}, {"width": 390, "height": 844}
-
 NOWHERE = f"#word={quote('nowhere <b>')}"
 
 
@@ -58,10 +56,8 @@ def minimal(vectors: CipherVectors, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
+    with launched() as browser:
+        yield browser
 
 
 @pytest.fixture
@@ -293,6 +289,7 @@ def test_small_touch_screen_has_panels_below_the_map_and_large_buttons(context, 
     assert map_box["height"] > PHONE["height"] * 0.4
     tab.touchscreen.tap(*position_of(tab, "bergen"))
     expect(tab.locator("#word-name")).to_have_text("bergen")
+    assert cut_texts(tab) == []
     link = tab.locator("#word-neighbors a").nth(3)
     name = link.inner_text()
     link.tap()

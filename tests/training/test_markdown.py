@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from bitcipher.redaction import escape_controls
-from training.markdown import escape, format_table
+from training.markdown import MarkdownTable, escape, format_table, split_tables
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = [
@@ -47,3 +47,11 @@ def check(text):
 def test_marks_are_around_escaped_cells():
     table = format_table(["a", "b"], [["*", "1"], ["c", "2"]], marks=["**", ""])
     assert table.splitlines()[2:] == [r"| **\*** | **1** |", "| c | 2 |"]
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from(["", "*", "**"])), max_size=3), TEXTS)
+def test_tables_are_read_back(cells, note):
+    rows = [[f"x {shown(text)}".strip(), shown(other)] for text, other, _ in cells]
+    marks = [mark for *_, mark in cells]
+    text = f"{format_table(['a|b', 'c'], rows, marks=marks)}\n{escape(note)}\n"
+    assert list(split_tables(text)) == [MarkdownTable(["a|b", "c"], rows, marks, 1), "", shown(note)]

@@ -65,6 +65,7 @@ def choose_tokenizer(
     For example: bitcipher choose-tokenizer enwiki --kind bpe --reference bpe=roberta.json --out tokenizers
     """
     require_extra("training", "`bitcipher choose-tokenizer`")
+    from cluster.cli.display.markdown import print_markdown
     from pipelines.ingest.sources import list_sources
     from pipelines.runtime.progress import StageProgress
     from training.tokenizer_selection import candidate_sizes, parse_references
@@ -77,4 +78,5 @@ def choose_tokenizer(
     reading = ReadOptions.parse(option_values, name=option_name)
     with resumable("trained tokenizers"), StageProgress() as progress:
         table = choose_tokenizer(list_sources(sources, reading.format), reading, out, options, progress)
-    print_text(f"{table}\n{out} holds the selected tokenizer.json, choice.json, table.md and all candidates.")
+    print_markdown(f"{table}\n")
+    print_text(f"{out} holds the selected tokenizer.json, choice.json, table.md and all candidates.")

@@ -56,7 +56,10 @@ def probe(
 def evaluate(
     vectors: VectorFiles,
     similarity: Annotated[
-        str | None, typer.Option(help="File of word pairs with scores, or a directory of such files.", metavar=PATH)
+        list[str] | None,
+        typer.Option(
+            help="File of word pairs with scores, or a directory of such files. Repeat for several.", metavar=PATH
+        ),
     ] = None,
     analogies: Annotated[
         str | None, typer.Option(help="Analogy questions in the format of Google's questions-words.txt.", metavar=PATH)
@@ -75,7 +78,7 @@ def evaluate(
     from cluster.cli.display.evaluation import TableScores, evaluation_fields, print_evaluation
     from cluster.cli.display.result import print_result
 
-    files = list_similarity_files(similarity) if similarity else []
+    files = [file for uri in similarity or () for file in list_similarity_files(uri)]
     names, tables = zip(*_read_each(vectors), strict=True)
     result = TableScores(
         names=names,

@@ -23,6 +23,7 @@ def evaluate_lm(
     For example: bitcipher evaluate-lm runs/random-1 --pairs blimp
     """
     require_extra("training", "`bitcipher evaluate-lm`")
+    from cluster.cli.display.markdown import print_markdown
     from training.minimal_pairs import read_pairs
     from training.models.model_folder import check_model_folder
 
@@ -30,19 +31,19 @@ def evaluate_lm(
     if checkpoint is None:
         check_model_folder(model)
     from training.decoding import open_model  # not at the top: the import of torch takes seconds
-    from training.markdown import escape, format_table
+    from training.markdown import format_table
     from training.minimal_pairs import evaluate_pairs
 
     results = evaluate_pairs(*open_model(model, checkpoint), read)
     rows = [
         [
-            escape(result.phenomenon),
+            result.phenomenon,
             f"{result.pairs:,}",
             f"{result.accuracy:.1f}",
             f"{result.interval[0]:.1f} to {result.interval[1]:.1f}",
         ]
         for result in results
     ]
-    print_text(format_table(["phenomenon", "pairs", "accuracy, %", "95 % interval"], rows), end="")
+    print_markdown(format_table(["phenomenon", "pairs", "accuracy, %", "95 % interval"], rows))
     if ties := results[-1].ties:
         print_text(f"Pairs with the same tokens, of unknown words for example, count as wrong: {ties:,}.")

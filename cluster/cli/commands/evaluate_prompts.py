@@ -38,6 +38,7 @@ def evaluate_prompts(
     For example: bitcipher evaluate-prompts runs/random-1 questions.tsv --template questions.yaml
     """
     require_extra("training", "`bitcipher evaluate-prompts`")
+    from cluster.cli.display.markdown import print_markdown
     from training.models.model_folder import check_model_folder
     from training.prompting import find_template, read_labeled_rows, read_template
 
@@ -58,7 +59,7 @@ def evaluate_prompts(
         for result in results
     ]
     lines.append(["most frequent label", f"{majority_accuracy(read, rows, trained):.1f}", ""])
-    print_text(format_table(["shots", "accuracy, %", "of each seed"], lines), end="")
+    print_markdown(format_table(["shots", "accuracy, %", "of each seed"], lines))
     if cut := sum(result.cut_prompts for result in results):
         print_text(f"Prompts that are longer than the model reads, whose beginning was cut: {cut:,}.")
 

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.options import CheckpointStep, ModelFolder
 from cluster.cli.verbosity import with_verbosity
@@ -45,6 +44,7 @@ def evaluate_text_pairs(
     """
     require_extra("translation", "`bitcipher evaluate-text-pairs`")
     from bitcipher.errors import BitcipherError
+    from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
     from training.data.table_rows import list_tables
     from training.data.text_pairs import read_text_pairs
@@ -65,4 +65,4 @@ def evaluate_text_pairs(
     loaded = loaded.to(World.current("auto").device)
     with StageProgress() as progress:
         scores = evaluate_text_pairs(loaded, tokenizer, test, trained, max_new_tokens, predictions, progress)
-    print_text(scores.markdown(), end="")
+    print_markdown(scores.markdown())

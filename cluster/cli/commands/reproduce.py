@@ -7,7 +7,6 @@ import typer
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.terminal import print_text
 from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import CHECKPOINTS, resumable
@@ -74,12 +73,13 @@ def figure_4(sources: Sources, *, out: Out, seeds: Seeds = 3, settings: Settings
     For example: bitcipher reproduce figure-4 corpus --out figure-4 --seeds 1
     """
     require_extra("training", "`bitcipher reproduce`")
+    from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
     from training.reproduce.figures import reproduce_figure_4
 
     with resumable(CHECKPOINTS), StageProgress() as progress:
         table = reproduce_figure_4(sources, storage.absolute(out), seeds, settings or [], workers, progress)
-    print_text(table, end="")
+    print_markdown(table)
 
 
 @reproduce.command("figure-5")
@@ -102,6 +102,7 @@ def figure_5(
     For example: bitcipher reproduce figure-5 target --pretraining corpus --out figure-5 --seeds 1
     """
     require_extra("training", "`bitcipher reproduce`")
+    from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
     from training.reproduce.figures import reproduce_figure_5
 
@@ -116,7 +117,7 @@ def figure_5(
             workers,
             progress,
         )
-    print_text(table, end="")
+    print_markdown(table)
 
 
 @reproduce.command()
@@ -132,9 +133,10 @@ def downscaling(
     For example: bitcipher reproduce downscaling evaluations.csv --out downscaling
     """
     require_extra("training", "`bitcipher reproduce`")
+    from cluster.cli.display.markdown import print_markdown
     from training.reproduce.downscaling import reproduce_downscaling
 
-    print_text(reproduce_downscaling(evaluations, storage.absolute(out)), end="")
+    print_markdown(reproduce_downscaling(evaluations, storage.absolute(out)))
 
 
 @reproduce.command("embedding-sharing")
@@ -158,6 +160,7 @@ def embedding_sharing(
     For example: bitcipher reproduce embedding-sharing corpus --task cola --data glue/CoLA --out sharing --seeds 1
     """
     require_extra("training", "`bitcipher reproduce`")
+    from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
     from training.reproduce.embedding_sharing import reproduce_embedding_sharing
 
@@ -173,7 +176,7 @@ def embedding_sharing(
             workers,
             progress,
         )
-    print_text(report, end="")
+    print_markdown(report)
 
 
 @reproduce.command("byte-embeddings")
@@ -200,6 +203,7 @@ def byte_embeddings(
     For example: bitcipher reproduce byte-embeddings runs/bert --text enwiki --out table-2 --size small
     """
     require_extra("training", "`bitcipher reproduce`")
+    from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
     from training.byte_embeddings.options import SIZES
 
@@ -212,4 +216,4 @@ def byte_embeddings(
         table = reproduce_byte_embeddings(
             storage.absolute(run), text, storage.absolute(out), sizes, settings or [], eval_sequences, progress
         )
-    print_text(table, end="")
+    print_markdown(table)

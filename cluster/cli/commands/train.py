@@ -37,6 +37,7 @@ def train(
     """
     require_extra("training", "`bitcipher train`")
     from cluster.cli.display.console import OUT
+    from cluster.cli.display.markdown import print_markdown
     from training import pretrain
 
     with resumable(CHECKPOINTS):
@@ -44,7 +45,7 @@ def train(
     for remark in result.remarks:
         print_text(remark)
     if result.text_pairs:
-        print_text(result.text_pairs.markdown(), end="")
+        print_markdown(result.text_pairs.markdown())
     OUT.print(f"The run is in {redact(result.folder)}: metrics.jsonl, and the model in {result.model_name}.")
 
 
@@ -65,12 +66,13 @@ def compare(
     For example: bitcipher compare runs/random-1 runs/cipher-1 --out comparison
     """
     require_extra("training", "`bitcipher compare`")
+    from cluster.cli.display.markdown import print_markdown
     from cluster.cli.display.result import print_result
     from training.curves.comparison import compare_runs
 
     comparison = compare_runs(runs, out)
     groups = {"groups": comparison.summaries()}
-    print_result(groups, as_json, lambda: print_text(comparison.markdown(), end=""))
+    print_result(groups, as_json, lambda: print_markdown(comparison.markdown()))
 
 
 @with_verbosity

@@ -6,7 +6,6 @@ import typer
 
 from bitcipher import storage
 from bitcipher.redaction import redact
-from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import CHECKPOINTS, resumable
 from cluster.cli.options import ConcurrentTrials, GpusPerTrial, Settings
@@ -61,6 +60,7 @@ def tune(
     """
     require_extra("training", "`bitcipher tune`")
     from cluster.cli.display.console import OUT
+    from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
     from training.launch.trial_executor import TrialResources
     from training.recipe import find_recipe, read_recipe
@@ -78,5 +78,5 @@ def tune(
     )
     with resumable(CHECKPOINTS), StageProgress() as progress:
         table = launch_search(options, folder, resources, progress)
-    print_text(table, end="")
+    print_markdown(table)
     OUT.print(f"The best recipe is best.yaml in {redact(folder)}, with trials.md and trials.json.")

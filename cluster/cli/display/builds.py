@@ -8,9 +8,9 @@ from cluster.cli.display.console import (
     format_table_size,
     format_word,
     list_examples,
-    make_table,
 )
 from cluster.cli.display.records import describe_records
+from cluster.cli.display.tables import TextTable
 from pipelines.build.report import read_report
 from pipelines.ingest.source_changes import SourceChanges
 from pipelines.store.manifest import BasisState, BuildManifest, Drift, VectorMoves, VectorSizes, read_manifest
@@ -30,12 +30,12 @@ def print_build(build: str) -> None:
 def print_version(build: str, manifest: BuildManifest) -> None:
     """Print the size, drift and bad records of a version, and the cost of each stage."""
     report = read_report(build, manifest)
-    table = make_table("stage", "seconds", "CPU seconds", "tokens/s", "peak memory")
+    table = TextTable("stage", "seconds", "CPU seconds", "tokens/s", "peak memory")
     for name, stage in report.stages.items():
         rate = f"{report.tokens / max(stage.seconds, 1e-9):,.0f}"
         costs = (f"{stage.seconds:.1f}", f"{stage.cpu_seconds:.1f}", rate, format_size(stage.peak_bytes))
         table.add_row(name, *costs)
-    OUT.print(table)
+    table.print()
     if manifest.drift:
         _print_drift(manifest.drift, manifest.drift_from)
         if manifest.basis:

@@ -1,23 +1,11 @@
-"""Console, tables and number formats for the output of all commands."""
+"""Console and number formats for the output of all commands."""
 
 from collections.abc import Sequence
-
-from rich.table import Table
 
 from pipelines.runtime.visible_console import VisibleConsole
 
 # Words and paths come from data, so brackets and colons in them are neither markup nor names of emoji.
 OUT = VisibleConsole(highlight=False, soft_wrap=True, markup=False, emoji=False)
-
-
-def make_table(first: str, *others: str) -> Table:
-    """Return an empty table without lines: the first column left-aligned, all others right-aligned."""
-    table = Table(first, *others, box=None, pad_edge=False)
-    for column in table.columns:
-        column.overflow = "fold"  # never cut: names of files and vectors differ at their ends
-    for column in table.columns[1:]:
-        column.justify = "right"
-    return table
 
 
 def format_word(word: str) -> str:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from bitcipher.evaluation import AnalogiesResult, AnalogySection, WordPairsResult
 from bitcipher.redaction import redact
-from cluster.cli.display.console import OUT, format_share, list_examples, make_table
+from cluster.cli.display.console import OUT, format_share, list_examples
+from cluster.cli.display.tables import TextTable
 
 if TYPE_CHECKING:
     from bitcipher.table import Oov
@@ -86,12 +87,12 @@ def print_probes(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResul
     metrics = {"accuracy": "accuracy", "weighted F1": "weighted_f1"} | (
         {"span F1": "span_f1"} if task.has_spans else {}
     )
-    table = make_table("vectors", "dimensions", *metrics, "words known", "tokens known")
+    table = TextTable("vectors", "dimensions", *metrics, "words known", "tokens known")
     for name, dimensions, result in results:
         scores = (_mean_and_spread(result, metric) for metric in metrics.values())
         known = (format_share(result.covered_words), format_share(result.covered_tokens))
         table.add_row(name, str(dimensions), *scores, *known)
-    OUT.print(table)
+    table.print()
     OUT.print(
         f"\n{task.name}: {len(task.train):,} tokens for training, {len(task.validation):,} for validation, "
         f"{len(task.test):,} for testing. Unknown words have {unknown}."
@@ -100,14 +101,14 @@ def print_probes(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResul
 
 def print_similarity(names: Sequence[str], results: Mapping[str, Sequence[WordPairsResult]], oov: "Oov") -> None:
     """Print Spearman's correlation on each set, times 100, with the share of pairs whose words are known."""
-    table = make_table("Spearman x 100", "pairs", *names)
+    table = TextTable("Spearman x 100", "pairs", *names)
     for uri, scores in results.items():
         cells = (f"{100 * score.spearman:.1f} ({format_share(score.coverage)} known)" for score in scores)
         table.add_row(uri.rstrip("/").rpartition("/")[2], f"{scores[0].pairs:,}", *cells)
     if len(results) > 1:
         means = (sum(s.spearman for s in column) / len(results) for column in zip(*results.values(), strict=True))
         table.add_row("mean", "", *(f"{100 * mean:.1f}" for mean in means))
-    OUT.print(table)
+    table.print()
     for number, name in enumerate(names):
         unknown = sorted({word for scores in results.values() for word in scores[number].unknown})
         if unknown:
@@ -122,11 +123,11 @@ def print_similarity(names: Sequence[str], results: Mapping[str, Sequence[WordPa
 
 def print_analogies(results: Sequence[tuple[str, AnalogiesResult]]) -> None:
     """Print the accuracy by section, in percent of the questions whose words are known."""
-    table = make_table("analogies, accuracy", "questions", *(name for name, _ in results))
+    table = TextTable("analogies, accuracy", "questions", *(name for name, _ in results))
     for sections in zip(*([*result.sections, result.total] for _, result in results), strict=True):
         cells = (f"{100 * section.accuracy:.1f} ({format_share(section.coverage)} known)" for section in sections)
         table.add_row(sections[0].name, f"{sections[0].questions:,}", *cells)
-    OUT.print(table)
+    table.print()
 
 
 def _mean_and_spread(result: "ProbeResult", metric: str) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from bitcipher.explain import DimensionShare, Explanation
-from cluster.cli.display.console import OUT, format_count, format_share, format_word, make_table
+from cluster.cli.display.console import OUT, format_count, format_share, format_word
+from cluster.cli.display.tables import TextTable
 
 # Length of the longest bar, in characters. Bars of negative weights are light.
 BAR_LENGTH = 16
@@ -41,14 +42,15 @@ def print_dimensions(word: str, other: str | None, shares: Sequence[DimensionSha
 
 def print_inferred(word: str, sentences: int, neighbors: Sequence[tuple[str, float]]) -> None:
     """Print the neighbors of an inferred vector."""
-    table = make_table(f"{format_word(word)} (from {format_count(sentences, 'sentence')})", "cosine")
+    table = TextTable(f"{format_word(word)} (from {format_count(sentences, 'sentence')})", "cosine")
     for other, cosine in neighbors:
         table.add_row(format_word(other), f"{cosine:.3f}")
-    OUT.print(table)
+    table.print()
 
 
 def _bar_table(*columns: str) -> Table:
     table = Table(*columns, box=None, pad_edge=False)
+    table.columns[0].overflow = "fold"
     for column in table.columns:
         column.justify = "right" if column.header in ("bit", "contribution", "share") else "left"
     for column in table.columns[1:4]:

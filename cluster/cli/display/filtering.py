@@ -1,7 +1,8 @@
 """Output of `bitcipher filter`: the percentage kept of each source directory, unknown words and bad records."""
 
-from cluster.cli.display.console import OUT, format_count, format_share, list_examples, make_table
+from cluster.cli.display.console import OUT, format_count, format_share, list_examples
 from cluster.cli.display.records import describe_records
+from cluster.cli.display.tables import TextTable
 from pipelines.filter.filter_manifest import FilterCounts, FilterManifest
 
 # Maximum number of unknown words to show.
@@ -18,12 +19,12 @@ def print_filtered_corpus(manifest: FilterManifest, out: str) -> None:
     total = manifest.total
     levels = [level for level in ("spans", "sentences") if getattr(total, level)]
     columns = [column for level in levels for column in (f"{level} kept", "share")]
-    table = make_table("sources in", "documents", *columns, "written: train", "development", "test")
+    table = TextTable("sources in", "documents", *columns, "written: train", "development", "test")
     for folder, counts in manifest.folders.items():
         table.add_row(folder.rpartition("/")[2], *_cells(counts, levels))
     if len(manifest.folders) > 1:
         table.add_row("all", *_cells(total, levels))
-    OUT.print(table)
+    table.print()
     if total.unknown_words:
         OUT.print(f"\nMost frequent unknown words: {list_examples(list(total.unknown_words)[:EXAMPLES], EXAMPLES)}")
     if total.unconstrained and (missing := total.unconstrained.missing):

@@ -4,11 +4,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from rich.table import Table
-
 from bitcipher.redaction import redact
 from bitcipher.sizes import format_size
-from cluster.cli.display.console import OUT, format_count, format_share, make_table
+from cluster.cli.display.console import OUT, format_count, format_share
+from cluster.cli.display.tables import TextTable
 from pipelines.estimate.build_cost import BuildCost
 from pipelines.estimate.build_estimate import BuildEstimate
 from pipelines.estimate.growth_law import Bound, GrowthLaw
@@ -85,7 +84,7 @@ def _law_end(law: GrowthLaw) -> float:
 
 
 def _print_sizes(estimate: BuildEstimate) -> None:
-    table = make_table("size", "planned", "range")
+    table = TextTable("size", "planned", "range")
     for name, value, form in (
         ("tokens", lambda cost: cost.tokens, _number),
         ("text", lambda cost: cost.text_bytes, format_size),
@@ -104,7 +103,8 @@ def _print_sizes(estimate: BuildEstimate) -> None:
         ("requests to the store, roughly", lambda cost: cost.requests, _number),
     ):
         table.add_row(name, form(value(estimate.costs[Bound.POINT])), _range(estimate, value, form))
-    _print_table(table)
+    table.print()
+    OUT.print()
 
 
 def _stored(cost: BuildCost) -> float:
@@ -113,7 +113,7 @@ def _stored(cost: BuildCost) -> float:
 
 def _print_times(estimate: BuildEstimate) -> None:
     point = estimate.costs[Bound.POINT]
-    table = make_table("stage", "core-hours", "range", "wall time", "range")
+    table = TextTable("stage", "core-hours", "range", "wall time", "range")
     for stage in point.cpu_seconds:
 
         def cpu(cost: BuildCost, stage: str = stage) -> float:
@@ -133,7 +133,8 @@ def _print_times(estimate: BuildEstimate) -> None:
 
     cells = (_hours(all_cpu(point)), _range(estimate, all_cpu, _hours))
     table.add_row("all", *cells, _time(all_wall(point)), _range(estimate, all_wall, _time))
-    _print_table(table)
+    table.print()
+    OUT.print()
     OUT.print(
         f"Wall time is for {format_count(point.workers, 'worker')}. Starting a worker takes some seconds more, and a "
         "slow store adds waiting time.\n"
@@ -141,7 +142,7 @@ def _print_times(estimate: BuildEstimate) -> None:
 
 
 def _print_memory(estimate: BuildEstimate) -> None:
-    table = make_table("memory of", "planned", "range")
+    table = TextTable("memory of", "planned", "range")
     for name, value in (
         ("counting worker", lambda cost: cost.memory.count_worker),
         ("merging worker", lambda cost: cost.memory.merge_worker),
@@ -149,11 +150,7 @@ def _print_memory(estimate: BuildEstimate) -> None:
         ("driver", lambda cost: cost.memory.driver),
     ):
         table.add_row(name, format_size(value(estimate.costs[Bound.POINT])), _range(estimate, value, format_size))
-    _print_table(table)
-
-
-def _print_table(table: Table) -> None:
-    OUT.print(table)
+    table.print()
     OUT.print()
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from cluster.cli.display.builds import print_changes
-from cluster.cli.display.console import OUT, format_count, format_share, format_word, list_examples, make_table
+from cluster.cli.display.console import OUT, format_count, format_share, format_word, list_examples
+from cluster.cli.display.tables import TextTable
 from pipelines.reports.shard.page import make_funnel
 from pipelines.shard.sample import SampledRecord
 from pipelines.shard.shard_corpus import ShardResult
@@ -26,12 +27,12 @@ def print_shards(result: ShardResult, out: str, report: str, *, replace: bool) -
     if not result.is_new:
         OUT.print(f"Nothing is new: version {manifest.version} is up to date.")
         return
-    table = make_table("records", "", "share")
+    table = TextTable("records", "", "share")
     table.add_row("read", f"{accounts.records:,}", "")
     for step in make_funnel(accounts):
         table.add_row(f"  {step.kind}: {step.name}", f"{step.records:,}", format_share(step.records / accounts.records))
     table.add_row("kept", f"{accounts.kept:,}", format_share(accounts.kept / max(accounts.records, 1)))
-    OUT.print(table)
+    table.print()
     if result.returned:
         names = [document.url or f"{document.source}:{document.offset}" for document in result.returned]
         OUT.print(f"\n{format_count(len(names), 'document')} came back: {list_examples(names, RETURNED)}")

@@ -8,7 +8,8 @@ from bitcipher.sizes import format_size
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import versions
 from cluster.cli.display.builds import print_version
-from cluster.cli.display.console import OUT, format_count, format_table_size, format_word, make_table
+from cluster.cli.display.console import OUT, format_count, format_table_size, format_word
+from cluster.cli.display.tables import TextTable
 from cluster.neighbors import WordNeighbors
 from pipelines.build.report import read_report
 from pipelines.store.manifest import read_manifest
@@ -34,10 +35,10 @@ def print_neighbors(found: list[WordNeighbors]) -> None:
     """Print a table of nearest words for each query."""
     for each in found:
         if each.neighbors:
-            table = make_table(_title(each), "cosine")
+            table = TextTable(_title(each), "cosine")
             for neighbor in each.neighbors:
                 table.add_row(format_word(neighbor.word), f"{neighbor.cosine:.3f}")
-            OUT.print(table)
+            table.print()
         else:
             OUT.print(f"{_title(each)}: the vector is zero, so it has no neighbors.")
         OUT.print()

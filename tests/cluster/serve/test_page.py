@@ -1,10 +1,10 @@
 """The page of the server in Chromium: search, sums, explanations, unknown words, narrow screens."""
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
+from chromium import cut_texts, launched
+from playwright.sync_api import BrowserContext, Page, expect
 from served_builds import running
 
 from bitcipher import CipherVectors
@@ -20,10 +20,8 @@ def address(served_build: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def context() -> Iterator[BrowserContext]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+    with launched() as browser:
         yield browser.new_context()
-        browser.close()
 
 
 @pytest.fixture
@@ -74,6 +72,12 @@ def test_explanation_of_a_neighbor(tab):
 def test_unknown_words(tab):
     search(tab, "w12345")
     expect(tab.locator("#facts")).to_have_text("Vectors from the spelling of: w12345.")
+    # Words that run from right to left are isolated from the text around them.
+    search(tab, "قw12345 - w12345")
+    expect(tab.locator("#facts")).to_have_text("Vectors from the spelling of: قw12345, w12345.")
+    expect(tab.locator("#facts bdi")).to_have_text(["قw12345", "w12345"])
+    assert tab.get_by_role("textbox").evaluate("each => getComputedStyle(each).direction") == "rtl"
+    search(tab, "w12345")
     assert tab.get_by_role("button", name="explain").count() == 0
     search(tab, "<b>nosuch</b>")
     expect(tab.locator("#facts")).to_contain_text("'<b>nosuch</b>' is not in the vocabulary")
@@ -87,3 +91,8 @@ def test_page_fits_the_screen(tab, width):
     tab.get_by_role("button", name="explain").first.click()
     expect(tab.locator("#explanation-facts")).to_contain_text("the sum of these contributions")
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert cut_texts(tab) == []
+    right_edges = tab.locator("#contributions li span:last-child").evaluate_all(
+        "values => values.map(each => each.getBoundingClientRect().right)"
+    )
+    assert len(set(right_edges)) == 1

@@ -5,6 +5,7 @@ import html
 import re
 
 import pytest
+from chromium import PHONE, cut_texts, launched
 from html_pages import Parsed, assert_whole
 from matplotlib.image import imread
 from synthetic_runs import falling, write_run
@@ -59,7 +60,7 @@ def test_page_is_self_contained_and_lists_groups(tmp_path):
     page = (tmp_path / "one.html").read_text()
     assert page == (tmp_path / "other.html").read_text()
     for name in names:
-        assert f"<td>{html.escape(name)}</td>" in page
+        assert f">{html.escape(name)}</td>" in page
     assert "<b>" not in page
     parsed = Parsed(page)
     images = [image["src"] for image in parsed.attributes("img")]
@@ -71,3 +72,16 @@ def test_page_is_self_contained_and_lists_groups(tmp_path):
         assert svg.count("<svg") == svg.count("</svg>") == 1
         assert not re.search(r"<script|<foreignObject|\bon\w+=", svg)
     assert_whole(Parsed(page.replace('src=""', "")))
+
+
+@pytest.mark.long
+def test_tables_are_legible_on_a_phone(tmp_path):
+    write_page(groups_of(tmp_path, ["random-initialization", "cipher-initialization"], 2), tmp_path / "curves.html")
+    with launched() as browser:
+        tab = browser.new_page(viewport=PHONE)
+        tab.goto((tmp_path / "curves.html").as_uri())
+        assert cut_texts(tab) == []
+        cell = tab.locator("td", has_text="random-initialization").first
+        assert cell.evaluate("each => getComputedStyle(each, '::before').content") == '"run"'
+        tab.set_viewport_size({"width": 1280, "height": 820})
+        assert cell.evaluate("each => getComputedStyle(each, '::before').content") == "none"

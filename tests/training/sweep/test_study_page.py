@@ -8,6 +8,7 @@ import re
 from dataclasses import asdict, replace
 
 import pytest
+from chromium import PHONE, cut_texts, launched
 from html_pages import EVIL, Parsed, assert_whole
 from matplotlib.image import imread
 from synthetic_findings import EXPONENT, begun_study, made_model, made_scores, whole_study
@@ -153,3 +154,13 @@ def test_report_in_object_store():
 def test_figures_have_minimum_size(report):
     for name in (*FIGURES, "inits.png"):
         assert min(imread(report / name).shape[:2]) > 500
+
+
+@pytest.mark.long
+def test_tables_and_figures_are_legible_on_a_phone(report):
+    with launched() as browser:
+        tab = browser.new_page(viewport=PHONE)
+        tab.goto((report / "report.html").as_uri())
+        assert cut_texts(tab) == []
+        # Figures are scrolled, because their text is too small at the width of the screen.
+        assert min(figure.bounding_box()["height"] for figure in tab.locator("img").all()) > 300
