@@ -6,6 +6,8 @@ A relative path would refer to another file on a cluster, so `cluster.jobs.job_p
 PATH = "PATH"
 # The path of a build, where a command takes other paths, too.
 BUILD = "BUILD"
+# The path of a model or of a training run, where a command takes other paths, too.
+MODEL = "MODEL"
 # The name of a built-in recipe or tokenizer, or the path of a .json or .yaml file.
 NAME_OR_PATH = "NAME_OR_PATH"
 # The number of a version, or a path.

@@ -14,7 +14,7 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Metavar, Record
-from cluster.metavars import PATH, SETTING
+from cluster.metavars import MODEL, SETTING
 
 if TYPE_CHECKING:
     from bitcipher.table import Oov
@@ -69,7 +69,7 @@ Settings = Annotated[
     typer.Option("--set", help="Change an option of the recipe, such as loop.max_steps=100.", metavar=SETTING),
 ]
 ModelFolder = Annotated[
-    str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=PATH)
+    str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=MODEL)
 ]
 CheckpointStep = Annotated[
     int | None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bitcipher.errors import BitcipherError
 from cluster.jobs.setting_paths import check_recipe, translate_reference, translate_setting
-from cluster.metavars import BUILD, KIND_AND_PATH, NAME_OR_PATH, PATH, SETTING, VERSION_OR_PATH
+from cluster.metavars import BUILD, KIND_AND_PATH, MODEL, NAME_OR_PATH, PATH, SETTING, VERSION_OR_PATH
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 IS_PATH: dict[str, Callable[[str], bool]] = {
     PATH: lambda value: True,
     BUILD: lambda value: True,
+    MODEL: lambda value: True,
     NAME_OR_PATH: lambda value: value.endswith((".json", ".yaml", ".yml")),
     VERSION_OR_PATH: lambda value: not value.isdecimal(),
 }

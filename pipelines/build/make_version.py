@@ -136,7 +136,8 @@ def run_count_tasks(job: Job, tasks: list[CountTask]) -> CountResult:
         shards[result.value.task].append(shard)
         tokens, documents = tokens + shard.tokens, documents + shard.documents
         rate = tokens / (time.perf_counter() - start)
-        note = f"{documents:,} documents, {tokens / 1e6:,.1f} M tokens, {rate / 1e6:.2f} M/s"
+        noun = "document" if documents == 1 else "documents"
+        note = f"{documents:,} {noun}, {tokens / 1e6:,.1f} M tokens, {rate / 1e6:.2f} M/s"
         job.progress.advance(bar, shard.text_bytes, note)
         log_event("counted", shard=shard.name, tokens=shard.tokens, cost=result.cost.to_dict())
     job.progress.end(bar)

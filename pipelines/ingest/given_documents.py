@@ -6,7 +6,8 @@ A build reads its sources several times, and an iterable can often be read only 
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -45,11 +46,16 @@ def find_sources(sentences_or_paths: Any) -> GivenSources:
         BitcipherError: if the argument is neither, or has no elements.
     """
     if isinstance(sentences_or_paths, str | os.PathLike):
-        return GivenSources([os.fspath(sentences_or_paths)], [], False)
-    if not isinstance(sentences_or_paths, Iterable) or isinstance(sentences_or_paths, bytes | Mapping):
+        path = os.fspath(sentences_or_paths)
+        if re.search(r"\s", path) and not re.search(r"[*?\[]|://", path) and not os.path.exists(path):
+            start = textwrap.shorten(path, 40, placeholder=" …")
+            raise BitcipherError(f"There is no file or folder {start!r}: a text must be in a list, as in `[text]`.")
+        return GivenSources([path], [], False)
+    is_table = hasattr(sentences_or_paths, "keys")  # of a dict or a data frame, the iterator yields only names
+    if not isinstance(sentences_or_paths, Iterable) or isinstance(sentences_or_paths, bytes) or is_table:
         raise BitcipherError(
             "Give a path, or an iterable of documents (strings, or lists of tokens), got "
-            f"{type(sentences_or_paths).__name__}."
+            f"{type(sentences_or_paths).__name__}{', whose column of texts can be given' if is_table else ''}."
         )
     elements = iter(sentences_or_paths)
     first = next(elements, None)
@@ -108,7 +114,9 @@ def _check_text(document: Any, number: int) -> str:
 
 def _join_tokens(document: Any, number: int) -> str:
     if not isinstance(document, list | tuple) or not all(isinstance(token, str) for token in document):
-        raise BitcipherError(f"Document {number:,} is {type(document).__name__}, not a string or a list of tokens.")
+        elements = {type(each).__name__ for each in document} if isinstance(document, list | tuple) else ()
+        of = f" of {', '.join(sorted(elements))}" if elements else ""
+        raise BitcipherError(f"Document {number:,} is {type(document).__name__}{of}, not a string or a list of tokens.")
     text = " ".join(document)
     if len(text.split()) != len(document):
         wrong = next(token for token in document if token.split() != [token])

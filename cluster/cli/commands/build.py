@@ -97,7 +97,8 @@ def embed(
     from pipelines.runtime.runtime import open_runtime
     from pipelines.store.manifest import read_manifest
 
-    budget: int = memory_mib or read_manifest(build, version).options.memory_mib
+    manifest = read_manifest(build, version)
+    budget: int = memory_mib or manifest.options.memory_mib
     with StageProgress() as progress, open_runtime(workers, budget << 20, threads_of(budget << 20)) as runtime:
         sizes = embed_build(build, out, option_values, budget, runtime, progress, version, basis)
-    builds.print_embedding(out, sizes)
+    builds.print_embedding(out, sizes, manifest.oov_tokens)

@@ -53,7 +53,7 @@ def print_version(build: str, manifest: BuildManifest) -> None:
     if manifest.oov_tokens > MAX_OOV_SHARE * manifest.tokens and not is_limited:
         _print_unknown_tokens(manifest)
     if own_vectors:
-        _print_empty_words(own_vectors.empty_words)
+        _print_empty_words(own_vectors.empty_words, manifest.oov_tokens)
     else:
         vectors_from = manifest.vectors_from.version if manifest.vectors_from else None
         OUT.print(describe_missing_vectors(build, manifest.version, vectors_from))
@@ -92,15 +92,16 @@ def print_changes(changes: SourceChanges, replaced: bool) -> None:
                 OUT.print(f"  and {len(sources) - EXAMPLES:,} more")
 
 
-def print_embedding(target: str, sizes: VectorSizes) -> None:
+def print_embedding(target: str, sizes: VectorSizes, oov_tokens: int) -> None:
     """Print the size of new vectors.
 
     Args:
         target: directory of the vectors.
         sizes: number of words and dimensions.
+        oov_tokens: number of tokens outside the vocabulary.
     """
     OUT.print(f"{format_table_size(sizes.words, sizes.dimensions)} → {target}")
-    _print_empty_words(sizes.empty_words)
+    _print_empty_words(sizes.empty_words, oov_tokens)
 
 
 def describe_missing_vectors(build: str, version: int, vectors_from: int | None) -> str:
@@ -142,7 +143,10 @@ def _print_moves(moves: VectorMoves, since: int | None) -> None:
     )
 
 
-def _print_empty_words(number: int) -> None:
-    if number:
+def _print_empty_words(number: int, oov_tokens: int) -> None:
+    """Print how many words have no context. Without tokens outside the vocabulary, one of them is <oov>."""
+    if not oov_tokens:
+        number -= 1
+    if number > 0:
         verb = "has" if number == 1 else "have"
         OUT.print(f"{format_count(number, 'word')} {verb} no context: the values are zeros.")

@@ -40,5 +40,7 @@ score, sections = wv.evaluate_word_analogies("analogies.txt")
 results["analogies"] = [score, [(s["section"], len(s["correct"]), len(s["incorrect"])) for s in sections]]
 wv.save_word2vec_format("saved.txt", fvocab="saved.vocab")
 wv.save_word2vec_format("saved.bin", binary=True)
+wv.save("saved.kv")
+results["opened"] = [len(KeyedVectors.load("saved.kv")), KeyedVectors.load("saved.kv").most_similar("w5", topn=2)]
 again = KeyedVectors.load_word2vec_format("saved.txt", fvocab="saved.vocab", limit=10)
 results["again"] = [len(again), again["w5"], again.get_vecattr("w5", "count")]

@@ -10,6 +10,7 @@ import user_folder
 from bitcipher import object_store
 from bitcipher.vectors import CipherVectors
 from cluster.cli.interrupts import resumable
+from cluster.cli.main import all_commands
 
 
 @pytest.fixture
@@ -114,3 +115,30 @@ def test_first_training_step_with_one_document_says_why_nothing_is_held_out(refu
     error = refused("train", "first.yaml", "--out", "run")
     assert "The validation split is empty, because a share of whole documents is held out" in error
     assert "`text.validation_sources`" in error
+
+
+def test_empty_oov_is_not_reported_as_a_word_without_context(run_command, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("the cat and the dog and the cat\nalone\n")
+    code, out, _ = run_command("build", text, "--out", tmp_path / "new", "--min-count", 1, "--mode", "cat")
+    assert code == 0
+    assert "1 word has no context" in out  # alone
+    out = run_command("embed", tmp_path / "new", "--mode", "sum", "--out", tmp_path / "sum").out
+    assert "1 word has no context" in out
+    text.write_text("the cat and the dog and the cat\n")
+    out = run_command("build", text, "--out", tmp_path / "other", "--min-count", 1, "--mode", "cat").out
+    assert "context" not in out
+
+
+def test_arguments_of_a_command_have_different_names():
+    for name, command in all_commands().items():
+        arguments = [each.metavar or each.name for each in command.params if each.param_type_name == "argument"]
+        assert len(set(arguments)) == len(arguments), name
+
+
+def test_progress_of_one_document_is_singular(run_command, tmp_path, monkeypatch):
+    monkeypatch.setattr("pipelines.runtime.progress.LINE_SECONDS", 0)
+    text = tmp_path / "text.txt"
+    text.write_text("the cat and the dog and the cat\n")
+    err = run_command("build", text, "--out", tmp_path / "new", "--min-count", 1, "--mode", "cat").err
+    assert "1 document, " in err

@@ -17,7 +17,7 @@ from cluster.jobs.job_paths import paths_of, translate_paths
 from cluster.jobs.job_server import connect, find_address, is_loopback
 from cluster.jobs.submit import jobs_of, read_variables, start_job, submit
 from cluster.jobs.working_dir import PACKAGES, pack
-from cluster.metavars import BUILD, NAME_OR_PATH, PATH, VERSION_OR_PATH
+from cluster.metavars import BUILD, MODEL, NAME_OR_PATH, PATH, VERSION_OR_PATH
 
 COMMANDS = all_commands()
 ROOT = Path(__file__).parents[3]
@@ -205,7 +205,7 @@ def test_commands_mark_all_their_path_arguments():
             each.name
             for each in command.params
             # `--vectors` of `build` and `update` is a choice.
-            if each.name in names and each.metavar not in (PATH, BUILD, NAME_OR_PATH, "now|later")
+            if each.name in names and each.metavar not in (PATH, BUILD, MODEL, NAME_OR_PATH, "now|later")
         ]
         assert not unmarked, f"{' '.join(name)}: `bitcipher submit` needs metavar=PATH for {unmarked}"
     assert paths_of(COMMANDS["embed"], ["x", "--out", "y", "--bits", "3"]) == ["x", "y"]

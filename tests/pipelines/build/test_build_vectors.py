@@ -4,6 +4,7 @@ import weakref
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from builds import digests, write_lines
 
@@ -90,12 +91,15 @@ def test_interrupted_build_of_the_same_documents_resumes(tmp_path, monkeypatch):
     [
         ([], {}, "no documents"),
         (None, {}, "NoneType"),
-        ({"text": 1}, {}, "dict"),
+        ({"text": 1}, {}, "got dict, whose column"),
+        (pd.DataFrame({"text": ["the cat"]}), {}, "got DataFrame, whose column"),
+        ("the cat saw the dog " * 20, {}, r"There is no file or folder 'the cat .* …': .* `\[text\]`"),
+        ([["the", "cat"], [["a"], "dog"]], {}, "Document 2 is list of list, str, not"),
         (b"the cat", {}, "bytes"),
         ([b"the cat"], {}, "Document 1 is bytes"),
         (["the cat", None], {}, "Document 2 is NoneType"),
         ([["the"], "the cat"], {}, "Document 2 is str"),
-        ([["the", 5]], {}, "Document 1 is list"),
+        ([["the", 5]], {}, "Document 1 is list of int, str"),
         ([["New York"]], {}, "'New York'"),
         ([["the", ""]], {}, "''"),
         (["\ud800 cat"], {}, "Document 1 .*surrogate"),

@@ -5,7 +5,7 @@ import html
 import re
 
 import pytest
-from chromium import PHONE, cut_texts, launched
+from chromium import DESKTOP, PHONE, cut_texts, launched
 from html_pages import Parsed, assert_whole
 from matplotlib.image import imread
 from synthetic_runs import falling, write_run
@@ -83,5 +83,8 @@ def test_tables_are_legible_on_a_phone(tmp_path):
         assert cut_texts(tab) == []
         cell = tab.locator("td", has_text="random-initialization").first
         assert cell.evaluate("each => getComputedStyle(each, '::before').content") == '"run"'
-        tab.set_viewport_size({"width": 1280, "height": 820})
+        tab.emulate_media(color_scheme="dark")
+        color = tab.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+        assert max(color) < 60
+        tab.set_viewport_size(DESKTOP)
         assert cell.evaluate("each => getComputedStyle(each, '::before').content") == "none"
