@@ -1,8 +1,9 @@
 """Files of `cluster/envs` against the schemas of their readers, and their commands against the command line.
 
-Kubernetes is not on every machine, and its schemas are large. So only the fields of its objects that matter here are
-checked. If BITCIPHER_RAYJOB_CRD names a copy of KubeRay's definition of a RayJob (helm-chart/kuberay-operator/crds/
-ray.io_rayjobs.yaml of github.com/ray-project/kuberay), RayJobs are checked against it, too.
+Objects of Kubernetes are checked by its own schemas, in which unknown fields are forbidden. A RayJob and a PodMonitor
+are checked against the definitions in the folder BITCIPHER_CRDS: helm-chart/kuberay-operator/crds/ray.io_rayjobs.yaml
+of github.com/ray-project/kuberay, and example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml of
+github.com/prometheus-operator/prometheus-operator.
 """
 
 import configparser
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import kubernetes_validate
 import pytest
 import yaml
 
@@ -25,6 +27,8 @@ from cluster.cli.main import all_commands
 ENVS = Path(cluster.__file__).parent / "envs"
 COMMANDS = all_commands()
 GPU = "nvidia.com/gpu"
+# Definitions of the kinds that are not of Kubernetes, by the group of their API.
+DEFINITIONS = {"ray.io": "ray.io_rayjobs.yaml", "monitoring.coreos.com": "monitoring.coreos.com_podmonitors.yaml"}
 LAUNCHER = ("ray-aws.yaml", "ray-on-premises.yaml")
 BUILD_COMMAND = re.compile(
     r"^\s*(?:ExecStart=\S*/bitcipher|python -m cluster\.cli\.main|bitcipher)\s(.*)$", re.MULTILINE
@@ -210,17 +214,43 @@ def test_systemd_accepts_the_units(tmp_path):
         assert (result.returncode, result.stderr) == (0, "")
 
 
+def kustomized() -> list[dict[str, Any]]:
+    """Return the objects that `kubectl apply -k` would send, or those of the files where there is no kubectl."""
+    if not shutil.which("kubectl"):
+        names = yaml.safe_load((ENVS / "kustomization.yaml").read_text())["resources"]
+        return [each for name in names for each in yaml.safe_load_all((ENVS / name).read_text())]
+    result = subprocess.run(["kubectl", "kustomize", str(ENVS)], capture_output=True, text=True, check=True)
+    return list(yaml.safe_load_all(result.stdout))
+
+
+def test_objects_match_the_schemas_of_kubernetes():
+    found = [*KUBERNETES, *kustomized()]
+    checked = [each for each in found if each["apiVersion"].split("/")[0] not in DEFINITIONS]
+    version = kubernetes_validate.latest_version()
+    for each in checked:
+        kubernetes_validate.validate(each, version, strict=True)
+    kinds = {each["kind"] for each in checked}
+    assert kinds == {"ConfigMap", "CronJob", "NetworkPolicy", "Role", "RoleBinding", "ServiceAccount"}
+    cron = next(each for each in checked if each["kind"] == "CronJob")
+    wrong = {**cron, "spec": {**cron["spec"], "shedule": "0 1 * * *"}}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, version, strict=True)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("job", RAY_JOBS, ids=lambda job: job["metadata"]["generateName"])
-def test_ray_jobs_match_the_definition_of_kuberay(job):
-    path = os.environ.get("BITCIPHER_RAYJOB_CRD")
-    assert path, "Name a copy of KubeRay's ray.io_rayjobs.yaml by BITCIPHER_RAYJOB_CRD."
-    versions = yaml.safe_load(Path(path).read_text())["spec"]["versions"]
-    schema = next(each["schema"]["openAPIV3Schema"] for each in versions if each["name"] == "v1")
-    strict = forbid_unknown_fields(schema["properties"]["spec"])
-    jsonschema.validate(job["spec"], strict)
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**job["spec"], "entrypiont": "x"}, strict)
+@pytest.mark.parametrize("group", DEFINITIONS)
+def test_objects_match_the_definitions_of_operators(group):
+    folder = os.environ.get("BITCIPHER_CRDS")
+    assert folder, "Name a folder with the definitions of KubeRay and the Prometheus Operator by BITCIPHER_CRDS."
+    definition = yaml.safe_load(Path(folder, DEFINITIONS[group]).read_text())["spec"]
+    found = [each for each in [*KUBERNETES, *kustomized()] if each["apiVersion"].startswith(f"{group}/")]
+    assert {each["kind"] for each in found} == {definition["names"]["kind"]}
+    schemas = {each["name"]: each["schema"]["openAPIV3Schema"] for each in definition["versions"]}
+    for each in found:
+        strict = forbid_unknown_fields(schemas[each["apiVersion"].partition("/")[2]]["properties"]["spec"])
+        jsonschema.validate(each["spec"], strict)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**each["spec"], "entrypiont": "x"}, strict)
 
 
 def forbid_unknown_fields(schema: Any) -> Any:
