@@ -18,7 +18,7 @@ from training.settings import format_value
 RESULTS, TABLE = "trials.json", "trials.md"
 
 
-class TrialEnd(Record):
+class GridTrialEnd(Record):
     """End of a trial that diverged; stored as `ended.json`."""
 
     diverged: str
@@ -40,7 +40,7 @@ class TrialOutcome(Record):
     """Sentence on the divergence; None if there was none."""
 
 
-class SeedResult(Record):
+class GridTrialResult(Record):
     """Result of a combination of options with one seed."""
 
     name: str
@@ -56,7 +56,7 @@ class CombinationResult(Record):
     """Values of the options that the grid varies, by name."""
     mean_score: float | None
     """Mean of the main metric over the seeds, in percent; None if a trial diverged."""
-    trials: Annotated[tuple[SeedResult, ...], FROM_LIST]
+    trials: Annotated[tuple[GridTrialResult, ...], FROM_LIST]
     """Results of each seed."""
 
 
@@ -80,7 +80,7 @@ def read_outcome(folder: str) -> TrialOutcome:
         BitcipherError: if a file of the run is missing or damaged.
     """
     if storage.exists(storage.join(folder, ENDED)):
-        return TrialOutcome(diverged=TrialEnd.read(storage.join(folder, ENDED)).diverged)
+        return TrialOutcome(diverged=GridTrialEnd.read(storage.join(folder, ENDED)).diverged)
     info, result = TaskInfo.read(storage.join(folder, TASK_INFO)), Predictions.read(storage.join(folder, PREDICTIONS))
     return TrialOutcome(
         main_metric=info.main_metric, steps=info.max_steps, scores=result.scores, baselines=result.baselines
@@ -101,7 +101,7 @@ def write_results(
     for number in range(trials[-1].combination + 1):
         found = [(trial, outcome) for trial, outcome in ended if trial.combination == number]
         scores = [outcome.scores[metric] for _, outcome in found if outcome.diverged is None]
-        results = [SeedResult(name=t.name, seed=t.options.seed, outcome=outcome) for t, outcome in found]
+        results = [GridTrialResult(name=t.name, seed=t.options.seed, outcome=outcome) for t, outcome in found]
         mean = statistics.fmean(scores) if len(scores) == len(found) else None
         combinations.append(CombinationResult(settings=found[0][0].settings, mean_score=mean, trials=tuple(results)))
     # The sort is stable, so the first of equal combinations stays first.

@@ -5,7 +5,7 @@ from typing import Any
 from bitcipher import json_files, storage
 from training.errors import DivergenceError
 from training.finetuning import run_finetuning
-from training.finetuning_grid.results import TrialEnd
+from training.finetuning_grid.results import GridTrialEnd
 from training.loop.checkpoint_folders import CHECKPOINTS
 from training.run_files import ENDED
 
@@ -20,5 +20,5 @@ def run_trial(config: dict[str, Any]) -> None:
     try:
         run_finetuning(config)
     except DivergenceError as diverged:
-        json_files.write(storage.join(folder, ENDED), TrialEnd(diverged=str(diverged)).to_dict())
+        json_files.write(storage.join(folder, ENDED), GridTrialEnd(diverged=str(diverged)).to_dict())
     storage.remove(storage.join(folder, CHECKPOINTS))
