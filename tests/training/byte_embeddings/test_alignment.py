@@ -7,9 +7,9 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from bitcipher.errors import BitcipherError
+from training.byte_embeddings import stored_embeddings
 from training.byte_embeddings.alignment import align, aligned_tokens
 from training.byte_embeddings.options import AlignmentOptions
-from training.byte_embeddings import stored_embeddings
 from training.byte_embeddings.stored_embeddings import WEIGHTS, load_byte_embeddings, save_byte_embeddings
 from training.byte_embeddings.table_replacement import byte_table, replaced_input_embeddings
 from training.data import TokenDataset
