@@ -2,6 +2,7 @@
 
 import html
 import re
+import statistics
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -34,6 +35,12 @@ def escape(text: str) -> str:
     for characters, entity in _ENTITIES:
         escaped = re.sub(re.escape(characters), entity, escaped, flags=re.IGNORECASE)
     return escaped
+
+
+def format_spread(values: Sequence[float], digits: int) -> str:
+    """Return mean ± standard deviation (n - 1), or the only value."""
+    mean = f"{statistics.fmean(values):.{digits}f}"
+    return f"{mean} ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else mean
 
 
 def format_table(

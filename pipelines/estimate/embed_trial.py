@@ -20,6 +20,9 @@ from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.store.segments import Segment
 
 ALL_WORDS_IN_ONE_RANGE = 1 << 62
+# Maximum sizes of the two vocabularies, because vectors of a trial are in memory. A sample of text with few repeated
+# words, such as identifiers, has millions.
+SMALL_WORDS, LARGE_WORDS = 1 << 18, 1 << 19
 
 
 class MeteredProducts:
@@ -83,7 +86,11 @@ def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[di
     entries = sum(len(block.right) for part in parts for block in iter_pairs(part, merged.types))
     check_has_pairs(entries)
     walk_entry = (time.process_time() - start) / entries
-    vocabularies = [_vocabulary(build, merged, each) for each in (options, BuildOptions(min_count=1))]
+    vocabulary = _vocabulary(build, merged, options)
+    vocabularies = [
+        vocabulary if len(vocabulary) <= SMALL_WORDS else _most_frequent_words(build, merged, SMALL_WORDS),
+        _most_frequent_words(build, merged, LARGE_WORDS),
+    ]
     embedding, target = options.embedding, storage.join(build, "vectors")
     estimator = embedding.estimator()
     if not isinstance(estimator, SpectralEmbedding):
@@ -92,7 +99,7 @@ def embed_sample(build: str, merged: Segment, options: BuildOptions) -> tuple[di
         small, large = (open_merged(each, options.context_window, [parts]) for each in vocabularies)
         landmark_entries = count_landmark_entries(parts, merged.types, embedding)
         rates = _spectral_rates(small, large, estimator, embedding, target, entries, landmark_entries)
-    return {"walk_entry": walk_entry, **rates}, len(vocabularies[0])
+    return {"walk_entry": walk_entry, **rates}, len(vocabulary)
 
 
 def count_landmark_entries(parts: list[str], types: int, options: EmbeddingOptions) -> int:
@@ -192,3 +199,7 @@ def _spectral_rates(
 def _vocabulary(build: str, merged: Segment, options: BuildOptions) -> Vocabulary:
     words = find_candidates([merged], build, options, None, ALL_WORDS_IN_ONE_RANGE, InProcessRuntime())
     return choose_vocabulary(words, merged.total_passages, options)
+
+
+def _most_frequent_words(build: str, merged: Segment, size: int) -> Vocabulary:
+    return _vocabulary(build, merged, BuildOptions(min_count=1, max_vocab_size=size))

@@ -75,6 +75,7 @@ def test_options_of_each_command():
     }
     assert options_of("train") == VERBOSITY | {"recipe", "out", "settings", "prepared", "workers"}
     finetuning = {"model", "task", "data", "out", "settings", "vocabulary", "random_init", "seed", "workers"}
+    finetuning |= {"grid", "max_concurrent_trials", "gpus"}
     assert options_of("finetune") == VERBOSITY | finetuning
     assert options_of("compare") == {"runs", "out", "as_json"}
     assert options_of("layers") == VERBOSITY | {"run", "out", "classes", "sequences", "task", "data"}

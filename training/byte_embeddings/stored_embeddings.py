@@ -28,7 +28,11 @@ class StoredAlignment(Record):
 
 
 def save_byte_embeddings(embeddings: ByteEmbeddings, folder: str) -> None:
-    """Write byte embeddings to a folder or URI. The metadata are written last."""
+    """Write byte embeddings to a folder or URI, which appears under its name only when it is complete.
+
+    Raises:
+        BitcipherError: if the folder exists or cannot be written.
+    """
     weights = save(embeddings.network.state_dict())
     stored = StoredAlignment(
         options=embeddings.options,
@@ -36,8 +40,9 @@ def save_byte_embeddings(embeddings: ByteEmbeddings, folder: str) -> None:
         length=embeddings.length,
         weights=digest_bytes(weights),
     )
-    storage.write_bytes(storage.join(folder, WEIGHTS), weights)
-    json_files.write(storage.join(folder, METADATA), stored.to_dict())
+    with storage.writing_folder(folder) as unfinished:
+        storage.write_bytes(storage.join(unfinished, WEIGHTS), weights)
+        json_files.write(storage.join(unfinished, METADATA), stored.to_dict())
 
 
 def load_byte_embeddings(folder: str) -> ByteEmbeddings:

@@ -79,13 +79,10 @@ def launch_finetuning(
         BitcipherError: if the folder holds a run with other options, another job is running in it, or the options are
             invalid.
     """
-    options.loop.micro_batch_size_for(max(n_workers, 1))
-    check_trackers(options.loop.report_to)
-    check_folder(options.data)
-    find_tokenizer(options.model)
+    check_finetuning(options, n_workers)
     from training.finetuning import run_finetuning  # not at the top: the import of torch takes seconds
 
-    values = {"options": _with_absolute_paths(options).to_dict()}
+    values = {"options": with_absolute_paths(options).to_dict()}
 
     def max_steps() -> int:
         return TaskInfo.read(storage.join(folder, TASK_INFO)).max_steps
@@ -108,7 +105,20 @@ def launch_finetuning(
     )
 
 
-def _with_absolute_paths(options: FinetuneOptions) -> FinetuneOptions:
+def check_finetuning(options: FinetuneOptions, n_workers: int) -> None:
+    """Check the options of a run and its inputs before libraries are loaded.
+
+    Raises:
+        BitcipherError: if a batch cannot be divided among the workers, a tracker is not installed, the folder of the
+            task does not exist, or the model has no tokenizer.
+    """
+    options.loop.micro_batch_size_for(max(n_workers, 1))
+    check_trackers(options.loop.report_to)
+    check_folder(options.data)
+    find_tokenizer(options.model)
+
+
+def with_absolute_paths(options: FinetuneOptions) -> FinetuneOptions:
     """Return the options with absolute paths, because workers have other working directories."""
     vectors = options.embeddings.vectors
     return options.copy_with(

@@ -1,4 +1,4 @@
-"""Table II and Figure 6 of Rodriguez Perez et al. (2023): a BERT whose input embeddings come from bytes."""
+"""Table II and Figures 4 to 7 of Rodriguez Perez et al. (2023): a BERT whose input embeddings come from bytes."""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import matplotlib
 import numpy as np
+import torch
 from matplotlib.figure import Figure
 from tokenizers import Tokenizer
 from torch import Tensor
@@ -31,12 +32,14 @@ from training.objectives import MaskedLM
 from training.prepare import prepare_text
 from training.pretraining_run import make_examples
 from training.recipe import Recipe
+from training.reproduce.byte_embedding_figures import draw_loss_surfaces, draw_norms, draw_principal_components
 from training.run_files import CONFIG, TOKENIZER, PretrainingConfig
 from training.settings import apply_settings
 
 TEACHER, RANDOM = "model", "random vectors"
 TASKS = {MASKED: "masked", SENTENCE: "sentences"}
 SIGNIFICANCE_LEVELS = (0.05, 0.1)
+PCA_LOSS = "additive_euclidean_cosine"  # of the paper's Figure 7
 # The text trains nothing, so all of it could be evaluated, but objectives expect text in both splits.
 VALIDATION_FRACTION = 0.5
 
@@ -64,7 +67,7 @@ def reproduce_byte_embeddings(
     Args:
         run: path or URI of a run of `bitcipher train` with a masked objective.
         texts: sources to evaluate on, each of them apart.
-        out: path or URI of the directory of table.md, p-values.png and the networks, which are not trained again.
+        out: path or URI of the directory of table.md, the figures, and the networks, which are not trained again.
         sizes: sizes of the networks.
         settings: changes to the options of all alignments.
         eval_sequences: maximum number of examples of each text.
@@ -94,18 +97,36 @@ def reproduce_byte_embeddings(
 
     own = input_embeddings(model).weight.detach()
     scores = [score(TEACHER, own)]
+    networks = {}
     for options in all_options:
-        embeddings = _aligned(model, tokenizer, options, out, progress)
-        table = byte_table(model, embeddings, aligned_tokens(tokenizer))
-        scores.append(score(f"{options.size}, {options.loss}", table))
+        name = f"{options.size}, {options.loss}"
+        networks[name] = _aligned(model, tokenizer, options, out, progress)
+        scores.append(score(name, byte_table(model, networks[name], aligned_tokens(tokenizer))))
     scores.append(score(RANDOM, random_table(model, seed=1)))
     formatted = _format(scores, texts)
     storage.write_bytes(storage.join(out, "table.md"), formatted.encode())
     with TemporaryDirectory() as folder:
-        path = Path(folder, "p-values.png")
-        draw_p_values(scores, texts, path)
-        storage.write_bytes(storage.join(out, path.name), path.read_bytes())
+        draw_p_values(scores, texts, Path(folder, "p-values.png"))
+        _draw_embeddings(own.cpu(), aligned_tokens(tokenizer), networks, sizes[-1], Path(folder))
+        for path in sorted(Path(folder).iterdir()):
+            storage.write_bytes(storage.join(out, path.name), path.read_bytes())
     return formatted
+
+
+@torch.no_grad()
+def _draw_embeddings(
+    weight: Tensor, token_ids: Mapping[str, int], networks: Mapping[str, ByteEmbeddings], size: str, folder: Path
+) -> None:
+    """Draw norms.png, loss-surfaces.png and pca.png, with the networks of one size."""
+    table = weight[list(token_ids.values())].float()
+    of_size = {name: each for name, each in networks.items() if each.options.size == size}
+    # Vectors of other networks all have the same length.
+    free = {name: each.embed(list(token_ids)) for name, each in of_size.items() if each.length is None}
+    draw_norms(table, free, folder / "norms.png")
+    name = f"{size}, {PCA_LOSS}"
+    draw_loss_surfaces(of_size[name].options, folder / "loss-surfaces.png")
+    rows = {token: row for row, token in enumerate(token_ids)}
+    draw_principal_components(table, rows, of_size[name], name, folder / "pca.png")
 
 
 def _make_options(size: str, loss: str, settings: Sequence[str]) -> AlignmentOptions:

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from itertools import product
 from typing import get_args
 
-import numpy as np
-
 from bitcipher import storage
 from pipelines.runtime.progress import StageProgress
 from training.curves.comparison import compare_runs
 from training.finetuning import make_finetune_options
 from training.launch.finetuning import FinetuningResult, launch_finetuning
-from training.markdown import format_table
+from training.markdown import format_spread, format_table
 from training.models.options import EmbeddingSharing
 from training.reproduce.figures import set_sources, train_recipe
 
@@ -71,7 +69,7 @@ def _scores_table(results: dict[str, list[FinetuningResult]], task: str) -> str:
     some = results[RANDOM][0]
     metrics = ("f1", "exact") if task.startswith("squad") else (some.main_metric,)
     rows = [
-        (name, str(len(found)), *(_spread([each.scores[metric] for each in found]) for metric in metrics))
+        (name, str(len(found)), *(format_spread([each.scores[metric] for each in found], 1) for metric in metrics))
         for name, found in results.items()
     ]
     rows += [
@@ -83,8 +81,3 @@ def _scores_table(results: dict[str, list[FinetuningResult]], task: str) -> str:
         header.append("paper, F1 / exact match")
         rows = [(*row, PUBLISHED.get(row[0], "")) for row in rows]
     return format_table(header, rows)
-
-
-def _spread(values: Sequence[float]) -> str:
-    mean = f"{np.mean(values):.1f}"
-    return f"{mean} ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else mean

@@ -1,6 +1,5 @@
 """Results of a search: trials.json, trials.md and the recipe of the best trial."""
 
-import json
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -8,6 +7,7 @@ from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import FROM_LIST, Record
 from training.markdown import escape, format_table
+from training.settings import format_value
 from training.tune.options import SearchOptions
 from training.tune.trial_recipes import TuningTrial
 
@@ -111,14 +111,10 @@ def _format(ranked: Sequence[TrialResult], best: set[str]) -> str:
             "diverged" if loss is None else f"{loss:.4f}",
             "–" if perplexity is None else f"{perplexity:,.1f}",
         )
-        settings = map(_format_value, each.settings.values())
+        settings = map(format_value, each.settings.values())
         rows.append((each.name, *settings, f"{each.steps:,}", f"{each.tokens:,}", *score))
     table = format_table(header, rows, marks=["**" if each.name in best else "" for each in ranked])
     note = (
         "Trials are sorted by validation loss; the best of each init is bold. Trial 000 has the options of the recipe."
     )
     return f"{table}\n{escape(note)}\n"
-
-
-def _format_value(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else json.dumps(value) if not isinstance(value, str) else value

@@ -3,12 +3,11 @@
 import math
 from typing import Annotated, Any, Self
 
-import yaml
 from pydantic import model_validator
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import FROM_LIST, Float, Record
-from bitcipher.yaml_files import SafeLoader
+from training.settings import parse_values
 
 # Losses of trials are comparable only if they are of the same tokens, so a search varies no options of the text.
 GROUPS = ("model", "objective", "embeddings", "loop")
@@ -82,18 +81,12 @@ def parse_searched_option(text: str) -> SearchedOption:
     >>> parse_searched_option("loop.batch_size=[16, 32]").value_at(0.5)
     32
     """
-    name, equals, values_text = text.partition("=")
-    if not equals or not name:
-        raise BitcipherError(f"`--search` must be NAME=VALUES, such as loop.batch_size=[16, 32], got {text!r}.")
+    name, values = parse_values(text, "--search")
     if name in _FIXED:
         raise BitcipherError(f"`--search` cannot vary {name}: {_FIXED[name]}.")
     if name.partition(".")[0] not in GROUPS or name in GROUPS:
         groups = ", ".join(f"{group}.…" for group in GROUPS)
         raise BitcipherError(f"`--search` varies options of a recipe ({groups}), got {name!r}.")
-    try:
-        values = yaml.load(values_text, SafeLoader)
-    except (yaml.YAMLError, RecursionError, ValueError):
-        raise BitcipherError(f"The values of `--search {text}` are not valid YAML.") from None
     if isinstance(values, dict):
         return SearchedOption(name=name, range=SearchRange.parse(values, f"`--search {text}`"))
     if not isinstance(values, list) or not values:

@@ -13,7 +13,7 @@ from typing import Any
 from scipy.stats import qmc
 
 from training.recipe import Recipe
-from training.settings import set_option
+from training.settings import get_option, set_option
 from training.tune.options import SearchOptions
 
 # More than any loop validation of a number of steps needs, until the budget determines it.
@@ -85,10 +85,4 @@ def _make_recipe(options: SearchOptions, settings: dict[str, Any], init: str, na
 def _settings_of(recipe: Recipe, names: list[str]) -> dict[str, Any]:
     """Return the values of options of a recipe, with defaults and in the types of the recipe."""
     values = {**recipe.to_dict(), "objective": recipe.make_objective().to_dict()}
-    settings = {}
-    for name in names:
-        value: Any = values
-        for part in name.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
-        settings[name] = value
-    return settings
+    return {name: get_option(values, name) for name in names}

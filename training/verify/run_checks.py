@@ -22,19 +22,20 @@ from training.prepare.pair_folder import TRAIN, VALIDATION, check_stored_pairs
 from training.run_files import CONFIG as PRETRAINING
 from training.run_files import EMBEDDING_INIT, ENDED
 from training.text_pairs import SCORES
-from training.verify.training_folders import STUDY, TOKEN_SHARDS, TUNE, find_training_folders
+from training.verify.training_folders import GRID, STUDY, TOKEN_SHARDS, TUNE, find_training_folders
 
 _RESTORE = "restore the file from a copy"
 _AGAIN = "It is written again when the command of the run is run again."
-# Written by `bitcipher tune`.
+# Written by `bitcipher tune` and `bitcipher finetune --grid`.
 RESULTS = "trials.json"
-# Advice for each JSON file of a run, a study or a search.
+# Advice for each JSON file of a run, a study, a search or a grid.
 _JSON_FILES = {
     PRETRAINING: "It holds the inputs of the run: restore it from a copy.",
     FINETUNING: "It holds the inputs of the run: restore it from a copy.",
     STUDY: "It holds the options of the study: restore it from a copy.",
     TUNE: "It holds the options of the search: run its command again to write it.",
-    ENDED: "It holds the end of a trial: remove it, and run the command of the study or search again.",
+    GRID: "It holds the options of the grid: run its command again to write it.",
+    ENDED: "It holds the end of a trial: remove it, and run the command of the study, search or grid again.",
     RESULTS: _AGAIN,
     TASK_INFO: _AGAIN,
     PREDICTIONS: _AGAIN,
@@ -63,7 +64,7 @@ def verify_training(folder: str, runtime: Runtime, progress: StageProgress) -> V
     """Read all files of training runs and of the text that they were trained on, and return those that are damaged.
 
     Args:
-        folder: path or URI of a run, a study, a search, or token shards.
+        folder: path or URI of a run, a study, a search, a grid, or token shards.
         runtime: runtime of the checks.
         progress: progress bars.
 
@@ -76,7 +77,7 @@ def verify_training(folder: str, runtime: Runtime, progress: StageProgress) -> V
     texts = {path for path in candidates if storage.exists(storage.join(path, TOKEN_SHARDS))}
     checks = [check for each in folders for check in _run_checks(each)]
     checks += [check for each in sorted(texts) for check in _text_checks(each)]
-    kinds = {STUDY: "study", TUNE: "search", TOKEN_SHARDS: "token shards"}
+    kinds = {STUDY: "study", TUNE: "search", GRID: "grid", TOKEN_SHARDS: "token shards"}
     kind = next((kinds[name] for name in kinds if storage.exists(storage.join(folder, name))), "training run")
     return run_checks(kind, checks, runtime, progress)
 
@@ -91,7 +92,7 @@ def _text_of(folder: str) -> str | None:
 
 
 def _run_checks(folder: str) -> Iterator[Check]:
-    """Yield the checks of a run, a study or a search."""
+    """Yield the checks of a run, a study, a search or a grid."""
     sizes = storage.list_files(folder)
     for name, advice in _JSON_FILES.items():
         if name in sizes:

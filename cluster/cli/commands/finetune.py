@@ -1,16 +1,23 @@
 """Command that fine-tunes a model on a task: `finetune`."""
 
-from typing import Annotated
+import shlex
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bitcipher import storage
+from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import CHECKPOINTS, resumable
-from cluster.cli.options import ModelFolder, Settings, Workers
+from cluster.cli.options import ConcurrentTrials, GpusPerTrial, ModelFolder, Settings, Workers
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
+
+if TYPE_CHECKING:
+    from training.finetuning_grid.results import GridResults
+    from training.launch.finetuning import FinetuningResult
 
 
 @with_verbosity
@@ -47,27 +54,54 @@ def finetune(
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the head, the order of the examples and dropout.")] = 1,
     workers: Workers = 0,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Fine-tune once for each value of this option, such as 'loop.learning_rate=[1.0e-4, 3.0e-4]', and "
+            "rank the values by score. Repeat it for all combinations of several options.",
+            show_default="one run",
+            metavar="NAME=VALUES",
+        ),
+    ] = None,
+    max_concurrent_trials: ConcurrentTrials = 0,
+    gpus: GpusPerTrial = 0,
 ) -> None:
     """Fine-tune a pre-trained model on a task, and print its scores. Re-run the same command to resume.
+
+    With --grid, fine-tunes with each combination of the given options, and writes a table of scores (trials.md,
+    trials.json). --grid 'seed=[1, 2, 3]' repeats each combination with these seeds, and averages their scores.
 
     For example: bitcipher finetune runs/random-1 --task entities --data conll2003 --out runs/entities
     """
     require_extra("training", "`bitcipher finetune`")
-    from cluster.cli.display.console import OUT
-    from training import finetune as finetune_model
+    from pipelines.runtime.progress import StageProgress
+    from training.finetuning import make_finetune_options
+    from training.finetuning_grid.grid import launch_grid
+    from training.finetuning_grid.options import GridOptions
+    from training.launch.finetuning import launch_finetuning
+    from training.launch.trial_executor import TrialResources
 
-    with resumable(CHECKPOINTS):
-        result = finetune_model(
-            model,
-            task,
-            data,
-            out,
-            settings=settings or [],
-            vocabulary=vocabulary,
-            random_init=random_init,
-            seed=seed,
-            workers=workers,
-        )
+    values = {"model": model, "task": task, "data": data, "vocabulary": vocabulary, "random_init": random_init}
+    options, folder = make_finetune_options({**values, "seed": seed}, settings or []), storage.absolute(out)
+    resources = TrialResources(max_concurrent_trials, gpus)
+    if grid and workers:
+        raise BitcipherError("`--workers` is for one run; use `--max-concurrent-trials` with `--grid`.")
+    if max_concurrent_trials and not grid:
+        raise BitcipherError("`--max-concurrent-trials` is for several runs; use `--workers`, or add `--grid`.")
+    if not grid:
+        with resumable(CHECKPOINTS), StageProgress() as progress:
+            result = launch_finetuning(options, folder, workers, progress)
+        _print_run(result)
+        return
+    grid_options = GridOptions(finetuning=options, grid=tuple(grid))
+    with resumable(CHECKPOINTS), StageProgress() as progress:
+        results = launch_grid(grid_options, folder, resources, progress)
+    _print_grid(results, folder)
+
+
+def _print_run(result: "FinetuningResult") -> None:
+    from cluster.cli.display.console import OUT
+
     for remark in result.remarks:
         print_text(remark)
     for name, value in result.scores.items():
@@ -77,3 +111,15 @@ def finetune(
     OUT.print(
         f"The run is in {redact(result.folder)}: metrics.jsonl, predictions.json, and the model in {result.model_name}."
     )
+
+
+def _print_grid(results: "GridResults", folder: str) -> None:
+    from cluster.cli.display.console import OUT
+    from training.finetuning_grid.results import format_results
+    from training.settings import format_value
+
+    print_text(format_results(results), end="")
+    best = results.combinations[0].settings
+    settings = " ".join(f"--set {shlex.quote(f'{name}={format_value(value)}')}" for name, value in best.items())
+    print_text(f"Options of the best combination: {settings or 'the defaults'}")
+    OUT.print(f"The grid is in {redact(folder)}: trials.md, trials.json, and the runs in trials.")

@@ -189,7 +189,7 @@ def byte_embeddings(
     ],
     out: Annotated[
         str,
-        typer.Option(help="Directory of table.md, p-values.png and the networks: new, or to resume.", metavar=PATH),
+        typer.Option(help="Directory of table.md, the figures and the networks: new, or to resume.", metavar=PATH),
     ],
     size: Annotated[
         list[str] | None,

@@ -6,6 +6,7 @@ import pytest
 from builds import OPTIONS, run_build, write_lines
 
 from bitcipher.errors import BitcipherError
+from pipelines.estimate import embed_trial
 from pipelines.estimate.build_cost import Cluster
 from pipelines.estimate.build_estimate import EstimateRequest, estimate_build
 from pipelines.estimate.calibrate import calibrate
@@ -51,6 +52,24 @@ def test_failed_calibration_leaves_no_files(scratch):
     with pytest.raises(BitcipherError, match="too few"):
         calibrate(["a few words"] * 3, OPTIONS)
     assert not list(scratch.iterdir())
+
+
+@pytest.mark.parametrize("mode", ["cat", "spectral"])
+def test_vectors_of_a_sample_have_a_limited_number_of_words(documents, monkeypatch, mode):
+    sizes = []
+
+    def open_merged(vocabulary, *arguments):
+        sizes.append(len(vocabulary))
+        return embed_trial_open(vocabulary, *arguments)
+
+    embed_trial_open = embed_trial.open_merged
+    monkeypatch.setattr(embed_trial, "open_merged", open_merged)
+    monkeypatch.setattr(embed_trial, "SMALL_WORDS", 50)
+    monkeypatch.setattr(embed_trial, "LARGE_WORDS", 80)
+    found = calibrate(documents, OPTIONS.derive({"mode": mode}))
+    assert set(sizes) == {51, 81}  # with <oov>
+    assert found.vocabulary > 81
+    assert all(rate >= 0 for rate in vars(found.rates).values())
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from bitcipher.errors import BitcipherError
+from training.byte_embeddings import stored_embeddings
 from training.byte_embeddings.alignment import align, aligned_tokens
 from training.byte_embeddings.options import AlignmentOptions
 from training.byte_embeddings.stored_embeddings import WEIGHTS, load_byte_embeddings, save_byte_embeddings
@@ -55,15 +56,26 @@ def test_same_seed_gives_the_same_network(aligned):
 
 
 def test_stored_network_gives_the_same_vectors(aligned, tmp_path):
-    save_byte_embeddings(aligned, str(tmp_path))
-    assert torch.equal(load_byte_embeddings(str(tmp_path)).embed(["walker"]), aligned.embed(["walker"]))
-    content = bytearray((tmp_path / WEIGHTS).read_bytes())
+    folder = tmp_path / "bytes"
+    save_byte_embeddings(aligned, str(folder))
+    assert torch.equal(load_byte_embeddings(str(folder)).embed(["walker"]), aligned.embed(["walker"]))
+    content = bytearray((folder / WEIGHTS).read_bytes())
     content[len(content) // 2] ^= 1
-    (tmp_path / WEIGHTS).write_bytes(content)
+    (folder / WEIGHTS).write_bytes(content)
     with pytest.raises(BitcipherError, match="damaged"):
-        load_byte_embeddings(str(tmp_path))
+        load_byte_embeddings(str(folder))
     with pytest.raises(BitcipherError, match="no byte embeddings"):
         load_byte_embeddings(str(tmp_path / "nosuch"))
+
+
+def test_interrupted_writing_leaves_no_folder(aligned, tmp_path, monkeypatch):
+    def interrupt(uri, values):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stored_embeddings.json_files, "write", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        save_byte_embeddings(aligned, str(tmp_path / "bytes"))
+    assert not list(tmp_path.iterdir())
 
 
 def test_loss_that_diverges_is_an_error():

@@ -1,0 +1,1 @@
+"""Grid search over the options of fine-tuning on a task."""
