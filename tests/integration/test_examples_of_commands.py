@@ -80,8 +80,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(pretrained, folder / "encoder")
     pairs = f"text.sources=[{folder}/pairs/train.tsv]"
     tiny_commands.train(folder, folder / "runs" / "pairs", pairs, recipe="text-pairs")
-    (folder / "runs" / "multi30k").mkdir()
+    for name in ("multi30k", "simclr", "vicreg"):
+        (folder / "runs" / name).mkdir()
     write_task(folder / "squad", "squad", 20)
+    write_task(folder / "glue" / "CoLA", "cola", 20)
     for way in ("ordinary", "cipher"):
         checkpoint = f"model.checkpoint={pretrained}"
         tiny_commands.train(folder, folder / "runs" / f"roberta-{way}", checkpoint, recipe=f"figure-5-roberta-{way}")

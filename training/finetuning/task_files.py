@@ -26,6 +26,8 @@ _SQUAD = {"squad": "v1.1", "squad2": "v2.0"}
 _EXTENSIONS = (".json", ".json.gz")
 
 TASKS = (*GLUE, *_SQUAD, "entities")
+# Tasks with classes of sentences or pairs of sentences.
+SENTENCE_CLASSES = tuple(name for name in GLUE if name != "stsb")
 
 
 def read_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
