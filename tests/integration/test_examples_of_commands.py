@@ -86,6 +86,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "runs" / name).mkdir()
     write_task(folder / "squad", "squad", 20)
     write_task(folder / "glue" / "CoLA", "cola", 20)
+    run(f"finetune {folder}/encoder --task cola --data {folder}/glue/CoLA --out {folder}/runs/cola")
     for way in ("ordinary", "cipher"):
         checkpoint = f"model.checkpoint={pretrained}"
         tiny_commands.train(folder, folder / "runs" / f"roberta-{way}", checkpoint, recipe=f"figure-5-roberta-{way}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from torch import Tensor
 from torch.nn import functional
@@ -17,6 +18,8 @@ class VariabilityLoss(ClassificationLoss):
 
     The classes are those of the whole batch (see `training.loop.whole_batch`). Evaluations report the cross-entropy.
     """
+
+    compares_validation_rows: ClassVar[bool] = False
 
     weight: float
     """Weight α of the squared distances, which are summed over layers."""

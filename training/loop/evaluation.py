@@ -39,7 +39,7 @@ def evaluate(
     """
     ids = evaluation_ids(examples.validation_size, options.eval_sequences)
     size = options.micro_batch_size_for(world.size)
-    if isinstance(objective, WholeBatchLoss):
+    if isinstance(objective, WholeBatchLoss) and objective.compares_validation_rows:
         # The loss of a row depends on the number of rows, so only full batches are compared, unless there is none.
         size = options.batch_size
         ids = ids[: max(len(ids) // size * size, min(len(ids), size))]

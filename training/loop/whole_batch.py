@@ -7,7 +7,7 @@ up to rounding.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import torch
 
@@ -17,6 +17,9 @@ from training.loop.distributed import World
 @runtime_checkable
 class WholeBatchLoss(Protocol):
     """Interface of a `SummedLoss` that compares rows with each other."""
+
+    compares_validation_rows: ClassVar[bool]
+    """Whether `row_sums` compares rows, too, so that its values depend on the number of rows."""
 
     def row_outputs(self, model: torch.nn.Module, batch: Mapping[str, torch.Tensor]) -> tuple[torch.Tensor, ...]:
         """Return the outputs of each row of a micro-batch, [B, ...] each, with gradients if they are float."""

@@ -34,6 +34,7 @@ class SentenceViews(Objective):
     architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta", "modernbert", "deberta")
     metrics: ClassVar[tuple[str, ...]] = ("validation_loss", "invariance_loss", "regularization_loss")
     needs_projector: ClassVar[bool] = True
+    compares_validation_rows: ClassVar[bool] = True
 
     mask_probability: Float = Field(0.15, ge=0, lt=1)
     """Probability that a token of a view is masked."""

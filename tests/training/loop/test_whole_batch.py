@@ -40,6 +40,8 @@ def assert_close_runs(one, other, rel=2e-3):
 class PairedRows:
     """Loss of products of each row with all others."""
 
+    compares_validation_rows = True
+
     def row_outputs(self, model, batch):
         return model(batch["inputs"]), batch["labels"]
 

@@ -30,7 +30,7 @@ def run(*arguments):
 def trained(request, tmp_path_factory):
     """Return the folder of a tiny run of each objective."""
     folder = tmp_path_factory.mktemp("trained")
-    changes = () if request.param == "simclr" else ("objective={name: vicreg}",)
+    changes = () if request.param == "simclr" else ("objective={name: vicreg}", "embeddings.init=cipher")
     return tiny_commands.train(folder, folder / "run", *changes, recipe="simclr")
 
 
