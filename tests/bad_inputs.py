@@ -66,6 +66,8 @@ COMMANDS = {
     "evaluate-prompts --template": "evaluate-prompts GUM QUESTIONS --template BAD",
     "evaluate-text-pairs": "evaluate-text-pairs BAD TSV",
     "evaluate-text-pairs pairs": "evaluate-text-pairs GUM BAD",
+    "evaluate-sentences": "evaluate-sentences BAD LABELED --out OUT",
+    "evaluate-sentences data": "evaluate-sentences GUM BAD --out OUT",
     "train pairs": "train text-pairs --set text.sources=[BAD] --out OUT",
     "sweep": "sweep BAD --out OUT",
     "reproduce tables": "reproduce tables BAD --pos GUM --out OUT",
@@ -101,6 +103,7 @@ def write_inputs(folder: Path) -> dict[str, Path]:
     user_folder.write_minimal_pairs(folder / "blimp")
     user_folder.write_questions(folder)
     user_folder.write_text_pairs(folder / "pairs")
+    user_folder.write_labeled_sentences(folder / "labeled.jsonl")
     options = "--min-count 1 --mode cat --window 2 --bits 4 --tokenizer whitespace --workers 0"
     for name in ("build", "truncated", "garbled"):
         built = run(["build", str(folder / "text.txt"), "--out", str(folder / name), *options.split()])
@@ -135,6 +138,7 @@ def outcomes(folder: Path, command: str, bad: dict[str, Path]) -> Iterator[tuple
     """Run a command with each bad path. Yield the kind and the outcome."""
     good = {"TEXT": "text.txt", "PAIRS": "pairs.txt", "GUM": "gum", "BLIMP": "blimp", "BUILD": "build"}
     good |= {"QUESTIONS": "questions.tsv", "TEMPLATE": "questions.yaml", "TSV": "pairs/test.tsv"}
+    good["LABELED"] = "labeled.jsonl"
     for kind, path in bad.items():
         out = folder / f"out-{command}-{kind}".replace(" ", "-")
         values = {name: str(folder / file) for name, file in good.items()} | {"BAD": str(path), "OUT": str(out)}

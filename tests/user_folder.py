@@ -69,6 +69,14 @@ def write_questions(folder: Path) -> None:
     (folder / "questions.yaml").write_text('template: "{text} is a {label}. "\nlabels: {0: man, 1: street}\n')
 
 
+def write_labeled_sentences(file: Path) -> None:
+    """Write sentences with labels at two levels as JSON lines."""
+    rows = [
+        {"text": f"the {a} sees a {b}", "label_coarse": a[0], "label_fine": a} for a in WORDS[:4] for b in WORDS[4:24]
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
 def write_words(file: Path) -> None:
     """Write all alphabetic words of that corpus, one per line."""
     file.write_text("\n".join([*WORDS, re.sub(r"\d", "", labeled.word(0))]))

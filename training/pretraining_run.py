@@ -20,6 +20,7 @@ from training.embeddings import (
 from training.file_digests import write_digests
 from training.loop import (
     PairExamples,
+    SentenceExamples,
     TextExamples,
     TrainingRun,
     World,
@@ -29,7 +30,7 @@ from training.loop import (
 )
 from training.loop.evaluation import evaluate
 from training.models import architecture_of, build_model, find_generator, load_model, training_flops
-from training.objectives import MaskedLM, TextPairs, word_starts
+from training.objectives import MaskedLM, SentenceViews, TextPairs, word_starts
 from training.recipe import Recipe
 from training.run_files import CONFIG, EMBEDDING_INIT, RECIPE, TOKENIZER, PretrainingConfig
 
@@ -91,18 +92,23 @@ def make_training_run(
         seed=recipe.seed,
         folder=folder,
         tokens_per_sequence=examples.tokens_per_example,
-        flops_of_sequence=_flops_of_sequence(model, examples.input_length),
+        flops_of_sequence=None
+        if isinstance(examples, SentenceExamples)
+        else _flops_of_sequence(model, examples.input_length),
     )
 
 
 def make_examples(
     recipe: Recipe, text: TokenDataset, source_names: Mapping[str, str] | None = None
-) -> TextExamples | PairExamples:
+) -> TextExamples | PairExamples | SentenceExamples:
     """Return the training and validation examples of a recipe; see `make_training_run` for the arguments."""
     objective, tokenizer = recipe.make_objective(), text.tokenizer
     if isinstance(objective, TextPairs):
         length, tokens = recipe.model.max_position_embeddings, special_tokens(tokenizer)
         return PairExamples(text, objective, length, recipe.seed, tokens, recipe.loop.batch_size)
+    if isinstance(objective, SentenceViews):
+        length = recipe.model.max_position_embeddings
+        return SentenceExamples(text, objective, length, recipe.seed, special_tokens(tokenizer))
     masks_words = isinstance(objective, MaskedLM) and objective.whole_word_mask
     return TextExamples(
         text,

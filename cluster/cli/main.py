@@ -65,6 +65,7 @@ MODULES = {
     "align-bytes": "align_bytes",
     "evaluate-prompts": "evaluate_prompts",
     "evaluate-text-pairs": "evaluate_text_pairs",
+    "evaluate-sentences": "evaluate_sentences",
     "tune": "tune",
     "sweep": "sweep",
     "reproduce": "reproduce",

@@ -63,6 +63,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     user_folder.write_text_pairs(folder / "pairs")
     user_folder.write_text_pairs(folder / "multi30k", "en\tde")
     user_folder.write_questions(folder)
+    user_folder.write_labeled_sentences(folder / "questions.jsonl")
     save_tokenizer(train_tokenizer(["king queen"], "bpe", 270), str(folder / "roberta.json"))
     run(f"build {folder}/corpus --out {folder}/vectors")
     (folder / "build").symlink_to("vectors")
@@ -80,8 +81,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(pretrained, folder / "encoder")
     pairs = f"text.sources=[{folder}/pairs/train.tsv]"
     tiny_commands.train(folder, folder / "runs" / "pairs", pairs, recipe="text-pairs")
-    (folder / "runs" / "multi30k").mkdir()
+    tiny_commands.train(folder, folder / "runs" / "simclr", recipe="simclr")
+    for name in ("multi30k", "vicreg"):
+        (folder / "runs" / name).mkdir()
     write_task(folder / "squad", "squad", 20)
+    write_task(folder / "glue" / "CoLA", "cola", 20)
+    run(f"finetune {folder}/encoder --task cola --data {folder}/glue/CoLA --out {folder}/runs/cola")
     for way in ("ordinary", "cipher"):
         checkpoint = f"model.checkpoint={pretrained}"
         tiny_commands.train(folder, folder / "runs" / f"roberta-{way}", checkpoint, recipe=f"figure-5-roberta-{way}")

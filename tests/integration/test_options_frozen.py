@@ -91,6 +91,8 @@ def test_options_of_each_command():
     columns = {"source_column", "target_column"}
     generating = {"model", "pairs", "train", "predictions", "max_new_tokens", "checkpoint"}
     assert options_of("evaluate-text-pairs") == VERBOSITY | columns | generating
+    labeled = {"data", "out", "test", "vectors", "text_column", "label_column", "checkpoint"}
+    assert options_of("evaluate-sentences") == VERBOSITY | labeled | {"model"}
     assert options_of("inspect") == {"vectors", "version", "as_json"}
     assert options_of("submit") == {"command", "address", "working_dir", "env", "no_wait"}
     assert options_of("doctor") == {"address", "target", "as_json"}

@@ -13,6 +13,7 @@ from bitcipher.vectors import CipherVectors
 from training.data import TokenDataset, load_tokenizer, vocab_size
 from training.loop import latest_checkpoint
 from training.models import architecture_of, find_generator, input_embeddings, load_model
+from training.models.options import ENCODERS
 from training.objectives import OBJECTIVES, TextPairs
 from training.pretraining_run import run_pretraining
 from training.recipe import Recipe, read_recipe
@@ -65,6 +66,7 @@ def test_every_architecture_has_objective():
         ("replaced_tokens", "roberta"),
         ("replaced_tokens", "modernbert"),
         ("replaced_tokens", "deberta"),
+        *((name, architecture) for name in ("simclr", "vicreg") for architecture in ENCODERS),
     ]
 
 
@@ -72,6 +74,7 @@ def test_every_architecture_has_objective():
 def test_objective_trains_architecture(objective, architecture, texts, tmp_path):
     model = {"architecture": architecture, "next_sentence": objective == "next_sentence"}
     model |= {"generator_layers": 1} if objective == "replaced_tokens" else {}
+    model |= {"projector_size": 4} if objective in ("simclr", "vicreg") else {}
     text = texts[kind_for(architecture)]
     config = config_of(tmp_path / "run", text, model=model, objective={"name": objective}, loop=SHORT)
     run_pretraining(config)
@@ -81,7 +84,7 @@ def test_objective_trains_architecture(objective, architecture, texts, tmp_path)
     assert all(line["grad_norm"] > 0 for line in lines if "loss" in line)
     assert lines[-1]["validation_loss"] != lines[0]["validation_loss"]
     trained = load_model(str(latest_checkpoint(tmp_path / "run")))
-    assert architecture_of(find_generator(trained).config) == architecture
+    assert architecture_of(find_generator(trained).base_model.config) == architecture
 
 
 def test_projected_roberta_with_cipher_init(texts, vectors, tmp_path):

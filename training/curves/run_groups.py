@@ -61,11 +61,17 @@ def read_run(folder: Path) -> RunMetrics:
     """Read the metrics of a finished or running run.
 
     Raises:
-        BitcipherError: if the folder is not a run, is damaged, or has no evaluation yet.
+        BitcipherError: if the folder is not a run of a language model, is damaged, or has no evaluation yet.
     """
     if not (folder / CONFIG).exists():
         raise BitcipherError(f"{folder} is not a run; give a folder that `bitcipher train` wrote.")
-    recipe = PretrainingConfig.read(str(folder / CONFIG)).recipe.to_dict()
+    options = PretrainingConfig.read(str(folder / CONFIG)).recipe
+    if options.model.projector_size is not None:
+        raise BitcipherError(
+            f"{folder} has no perplexity, because its objective {options.objective['name']} predicts no tokens; give "
+            "runs of language models."
+        )
+    recipe = options.to_dict()
     seed = recipe.pop("seed")
     lines = read_metrics(folder)
     evaluated = [line for line in lines if "validation_loss" in line]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer
-from transformers import PreTrainedConfig
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
@@ -19,10 +19,12 @@ from training.finetuning.heads import TaskModel, build_task_model, max_sequence_
 from training.finetuning.losses import LOSSES
 from training.finetuning.options import FinetuneOptions
 from training.finetuning.run_files import CONFIG, PREDICTIONS, TASK_INFO, FinetuningConfig, Predictions, TaskInfo
+from training.finetuning.svsl import VariabilityLoss
 from training.finetuning.task_files import find_tokenizer, read_task
 from training.loop import TrainingRun, World, opening_run, resolve_model_folder, run_loop
 from training.loop.checkpoints import load_weights
 from training.loop.run_store import RunStore
+from training.loop.steps import SummedLoss
 from training.models import architecture_of
 from training.run_files import EMBEDDING_INIT, TOKENIZER
 from training.tasks.base import Task
@@ -56,7 +58,7 @@ def _finetune(
     evaluator = Evaluator(task, validation, loop)
     run = TrainingRun(
         model=task_model.model,
-        objective=LOSSES[task.kind],
+        objective=_find_loss(options, task, task_model.model),
         examples=TaskExamples(train, validation, options.seed),
         options=loop,
         freeze_schedule=FreezeSchedule(options.embeddings),
@@ -100,6 +102,22 @@ def _finetune(
         json_files.write(str(folder / PREDICTIONS), result.to_dict())
         if store:
             store.upload_files()
+
+
+def _find_loss(options: FinetuneOptions, task: Task, model: PreTrainedModel) -> SummedLoss:
+    """Return the loss of a task.
+
+    Raises:
+        BitcipherError: if the model does not have the first layer of SVSL.
+    """
+    if options.svsl_weight is None:
+        return LOSSES[task.kind]
+    n_layers = model.config.num_hidden_layers
+    if options.svsl_first_layer > n_layers:
+        raise BitcipherError(
+            f"`svsl_first_layer` must be at most {n_layers}, the number of layers, got {options.svsl_first_layer}."
+        )
+    return VariabilityLoss(options.svsl_weight, options.svsl_first_layer)
 
 
 def make_encoder(config: PreTrainedConfig, tokenizer: Tokenizer, max_seq_length: int | None) -> Encoder:

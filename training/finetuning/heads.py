@@ -17,6 +17,7 @@ from training.models import architecture_of, load_model
 from training.models.checkpoint import read_config, translating_config_errors
 from training.models.encoders import ROBERTA_OFFSET, attention_kernel
 from training.models.replaced_tokens import ReplacedTokenConfig, find_encoder
+from training.models.sentence_views import SentenceViewConfig
 from training.tasks.base import Task
 
 _CLASSES = {
@@ -84,16 +85,16 @@ def build_task_model(
 
 
 def read_encoder_config(folder: str) -> PreTrainedConfig:
-    """Return the configuration of the model to fine-tune; of a generator and a discriminator, the discriminator's.
+    """Return the configuration of the model to fine-tune: of the discriminator or the encoder, if it is a part.
 
     Raises:
         BitcipherError: if there is no configuration, or its architecture is not supported.
     """
     config = read_config(folder)
-    if not isinstance(config, ReplacedTokenConfig):
-        return config
     with translating_config_errors(folder):
-        return config.part("discriminator")
+        if isinstance(config, ReplacedTokenConfig):
+            return config.part("discriminator")
+        return config.encoder_config() if isinstance(config, SentenceViewConfig) else config
 
 
 def max_sequence_length(config: PreTrainedConfig) -> int | None:

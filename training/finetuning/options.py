@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float, Record
 from training.embeddings import EmbeddingInitOptions
-from training.finetuning.task_files import TASKS
+from training.finetuning.task_files import SENTENCE_CLASSES, TASKS
 from training.loop import LoopOptions
 from training.settings import apply_settings
 
@@ -48,6 +48,11 @@ class FinetuneOptions(Record):
     """File of words, for GLUE only: examples with other words are not used."""
     random_init: bool = False
     """Start from random weights instead of the model's, as a baseline without pre-training."""
+    svsl_weight: Float | None = Field(None, gt=0)
+    """For tasks with classes of sentences: weight α of the squared distances of hidden states from their class means,
+    which are added to the loss (see `training.finetuning.svsl`); null adds none."""
+    svsl_first_layer: int = Field(1, ge=0)
+    """With `svsl_weight`: first layer γ whose hidden states are compared; 0 for the embeddings."""
     embeddings: EmbeddingInitOptions = EmbeddingInitOptions()
     """Replacement of the token embeddings with cipher vectors, and the steps in which they are frozen."""
     loop: LoopOptions = LoopOptions(**LOOP_DEFAULTS)
@@ -58,6 +63,10 @@ class FinetuneOptions(Record):
     def _check(self) -> Self:
         if self.task not in TASKS:
             raise ValueError(f"`task` must be one of {', '.join(TASKS)}, got {self.task!r}.")
+        if self.svsl_weight is not None and self.task not in SENTENCE_CLASSES:
+            raise ValueError(f"`svsl_weight` needs classes of sentences ({', '.join(SENTENCE_CLASSES)}); leave it out.")
+        if self.svsl_weight is None and self.svsl_first_layer != 1:
+            raise ValueError("`svsl_first_layer` needs `svsl_weight`; set it, too.")
         if self.num_train_epochs is None and self.eval_each_epoch:
             raise ValueError("`eval_each_epoch` needs `num_train_epochs`; leave it out or set the number of epochs.")
         if self.num_train_epochs is not None and self.loop.initial_batch_size is not None:

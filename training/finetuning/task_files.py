@@ -8,6 +8,7 @@ from training.run_files import TOKENIZER
 from training.tasks.base import Task
 from training.tasks.entities import read_entities
 from training.tasks.glue import read_glue
+from training.tasks.labeled_texts import read_labeled_texts
 from training.tasks.question_answering import read_questions
 from training.tasks.vocabulary_filter import filter_by_vocabulary
 
@@ -25,7 +26,9 @@ GLUE = {
 _SQUAD = {"squad": "v1.1", "squad2": "v2.0"}
 _EXTENSIONS = (".json", ".json.gz")
 
-TASKS = (*GLUE, *_SQUAD, "entities")
+TASKS = (*GLUE, *_SQUAD, "entities", "classes")
+# Tasks with classes of sentences or pairs of sentences.
+SENTENCE_CLASSES = (*(name for name in GLUE if name != "stsb"), "classes")
 
 
 def read_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
@@ -34,8 +37,8 @@ def read_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
     Args:
         name: one of `TASKS`.
         folder: path or URI of a folder with train.tsv and dev.tsv (GLUE); train-v1.1.json and dev-v1.1.json, or
-            train-v2.0.json and dev-v2.0.json, plain or gzip (SQuAD); or eng.train and eng.testa (entities of
-            CoNLL-2003).
+            train-v2.0.json and dev-v2.0.json, plain or gzip (SQuAD); eng.train and eng.testa (entities of
+            CoNLL-2003); or tables train.* and dev.* with the columns text and label (classes).
         vocabulary: file of words, for GLUE only; examples with other words are dropped.
 
     Raises:
@@ -48,6 +51,8 @@ def read_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
         return read_questions(f"SQuAD {_SQUAD[name].removeprefix('v')}", validation, train)
     if name == "entities":
         return read_entities(folder)
+    if name == "classes":
+        return read_labeled_texts(folder)
     task = read_glue(GLUE[name], folder)
     return task if vocabulary is None else filter_by_vocabulary(task, read_words(vocabulary))
 

@@ -45,7 +45,7 @@ def measure_layers(
 
     Raises:
         BitcipherError: if the folder is not a run, has no checkpoint, its text is missing, its model is a
-            discriminator, or it reads pairs of texts.
+            discriminator or an encoder of sentences, or it reads pairs of texts.
     """
     latest_checkpoint(folder)
     checkpoints = list_checkpoints(folder)
@@ -54,6 +54,11 @@ def measure_layers(
         raise BitcipherError(
             f"The run {folder} trains a discriminator, which predicts no tokens; give a run of another objective than "
             f"{recipe.objective['name']}."
+        )
+    if recipe.model.projector_size is not None:
+        raise BitcipherError(
+            f"The run {folder} trains an encoder of sentences, which predicts no tokens; evaluate it with `bitcipher "
+            "evaluate-sentences`."
         )
     if recipe.text_pairs is not None:
         raise BitcipherError(f"The run {folder} reads pairs of texts, not sequences of a text; give a run on a text.")

@@ -13,6 +13,7 @@ from bitcipher.errors import BitcipherError
 from training.data import load_tokenizer
 from training.finetuning.examples import select_rows
 from training.finetuning.finetuning_run import build_run_model, make_encoder
+from training.finetuning.head_states import head_states
 from training.finetuning.run_files import CONFIG, FinetuningConfig
 from training.finetuning.task_files import find_tokenizer, read_task
 from training.layer_analysis.center_metrics import HELD_OUT, TRAIN, Samples, center_metrics
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 ROWS_PER_BATCH = 32
-_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def measure_classifier(
@@ -79,14 +79,6 @@ def _samples(model: "PreTrainedModel", features: Features, n_rows: int) -> Itera
 @torch.no_grad()
 def _states_and_predictions(model: "PreTrainedModel", batch: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return the states [layers, B, H] of each row at the token that the head reads, and the predicted classes [B]."""
-    inputs = {name: torch.from_numpy(batch[name]).to(model.device) for name in _INPUTS if name in batch}
-    outputs = model(**inputs, output_hidden_states=True)
-    is_t5 = model.config.model_type == "t5"
-    states = torch.stack(outputs.decoder_hidden_states if is_t5 else outputs.hidden_states)
-    rows = torch.arange(states.shape[1], device=model.device)
-    positions = inputs["attention_mask"].sum(1) - 1 if is_t5 or _is_decoder(model) else torch.zeros_like(rows)
-    return states[:, rows, positions].float().cpu().numpy(), outputs.logits.argmax(1).cpu().numpy()
-
-
-def _is_decoder(model: "PreTrainedModel") -> bool:
-    return model.config.model_type in ("gpt2", "opt")
+    tensors = {name: torch.from_numpy(values).to(model.device) for name, values in batch.items()}
+    states, logits = head_states(model, tensors)
+    return states.cpu().numpy(), logits.argmax(1).cpu().numpy()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from training.loop.pair_examples import PairExamples
     from training.loop.run_lease import RUN_LEASE
     from training.loop.run_store import copying_run, opening_run
+    from training.loop.sentence_examples import SentenceExamples
     from training.loop.training_run import TrainingRun, run_loop
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Examples",
     "LoopOptions",
     "PairExamples",
+    "SentenceExamples",
     "TextExamples",
     "TrainingRun",
     "World",
@@ -50,6 +52,7 @@ __getattr__ = lazy_names(
         "pair_examples": ("PairExamples",),
         "run_lease": ("RUN_LEASE",),
         "run_store": ("copying_run", "opening_run"),
+        "sentence_examples": ("SentenceExamples",),
         "training_run": ("TrainingRun", "run_loop"),
     },
 )

@@ -11,6 +11,7 @@ from training.loop.examples import Examples
 from training.loop.options import LoopOptions
 from training.loop.row_moments import N_MOMENTS, interval_of, mean_of, row_moments
 from training.loop.steps import SummedLoss, autocast, to_device
+from training.loop.whole_batch import WholeBatchLoss
 
 # Prefix of the names of metrics whose mean is a log perplexity.
 PERPLEXITY = "perplexity"
@@ -36,8 +37,12 @@ def evaluate(
     interval: `perplexity_low` and `perplexity_high`. Of examples with several sources, `perplexity` is also returned
     for each source, as `perplexity/SOURCE`.
     """
-    size = options.micro_batch_size_for(world.size)
     ids = evaluation_ids(examples.validation_size, options.eval_sequences)
+    size = options.micro_batch_size_for(world.size)
+    if isinstance(objective, WholeBatchLoss) and objective.compares_validation_rows:
+        # The loss of a row depends on the number of rows, so only full batches are compared, unless there is none.
+        size = options.batch_size
+        ids = ids[: max(len(ids) // size * size, min(len(ids), size))]
     micro_batches = [ids[start : start + size] for start in range(0, len(ids), size)]
     sources = examples.validation_sources
     metrics = objective.metrics

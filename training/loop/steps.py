@@ -12,6 +12,7 @@ from training.counter_rng import derive_key
 from training.loop.distributed import World
 from training.loop.examples import Batch, Examples
 from training.loop.options import LoopOptions
+from training.loop.whole_batch import WholeBatchLoss, backward_of_batch
 
 
 class SummedLoss(Protocol):
@@ -85,17 +86,32 @@ def compute_gradients(
     """
     n_targets = torch.tensor([float(data.n_targets)], dtype=torch.float64, device=world.device)
     world.all_reduce([n_targets])
-    total_loss = torch.zeros(1, dtype=torch.float64, device=world.device)
-    for micro_batch_id, batch in zip(data.micro_batch_ids, data.batches, strict=True):
+
+    def start(number: int) -> dict[str, torch.Tensor]:
         # Dropout depends on the micro-batch only, not on the worker that processes it.
-        torch.manual_seed(derive_key(key, micro_batch_id))
-        with autocast(world, options):
-            loss = objective.loss(model, to_device(batch, world))
-        (loss / n_targets[0].float()).backward()
-        total_loss += loss.detach().double()
+        torch.manual_seed(derive_key(key, data.micro_batch_ids[number]))
+        return to_device(data.batches[number], world)
+
+    if isinstance(objective, WholeBatchLoss):
+        whole = objective
+
+        def forward(number: int) -> tuple[torch.Tensor, ...]:
+            batch = start(number)
+            with autocast(world, options):
+                return whole.row_outputs(model, batch)
+
+        total_loss = backward_of_batch(whole, forward, data.micro_batch_ids, n_targets[0], world).double()
+    else:
+        total_loss = torch.zeros((), dtype=torch.float64, device=world.device)
+        for number in range(len(data.batches)):
+            batch = start(number)
+            with autocast(world, options):
+                loss = objective.loss(model, batch)
+            (loss / n_targets[0].float()).backward()
+            total_loss += loss.detach().double()
+        world.all_reduce([total_loss])
     world.all_reduce([weight.grad for weight in model.parameters() if weight.grad is not None])
-    world.all_reduce([total_loss])
-    return total_loss[0] / n_targets[0]
+    return total_loss / n_targets[0]
 
 
 def autocast(world: World, options: LoopOptions) -> torch.autocast:

@@ -32,6 +32,7 @@ from training.models.options import ModelOptions
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import ProjectedRobertaForMaskedLM
 from training.models.replaced_tokens import build_pair
+from training.models.sentence_views import add_projector
 
 if TYPE_CHECKING:
     from training.data import SpecialTokens
@@ -64,7 +65,8 @@ _DROPOUTS = (
 def build_model(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int, seed: int) -> PreTrainedModel:
     """Build a model in float32 on the CPU, in training mode, with PyTorch's attention kernel where it fits.
 
-    With `options.generator_layers`, the model is a `ReplacedTokenModel`.
+    With `options.generator_layers`, the model is a `ReplacedTokenModel`; with `options.projector_size`, it is a
+    `SentenceViewModel`.
 
     Args:
         options: architecture, sizes, and the checkpoint to start from, if any.
@@ -84,6 +86,9 @@ def build_model(options: ModelOptions, special_tokens: "SpecialTokens", vocab_si
     # Weights are drawn on the CPU only; `torch.manual_seed` would seed the caller's accelerators too.
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
+        if options.projector_size is not None:
+            model = build_model(options.copy_with(projector_size=None), special_tokens, vocab_size, seed)
+            return add_projector(model, options.projector_size).train()
         if options.checkpoint is not None:
             return _from_checkpoint(options, options.checkpoint, config, model_class)
         if options.generator_layers is not None:

@@ -37,16 +37,19 @@ from training.models.model_folder import MODEL_CONFIG, missing_model
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import PROJECTED, ProjectedRobertaConfig
 from training.models.replaced_tokens import ReplacedTokenConfig, ReplacedTokenModel
+from training.models.sentence_views import SentenceViewConfig, SentenceViewModel
 
 _CONFIGS = {
     config.model_type: config
     for config in (
         *(BertConfig, RobertaConfig, ProjectedRobertaConfig, ModernBertConfig),
-        *(DebertaV2Config, ReplacedTokenConfig, GPT2Config, OPTConfig, T5Config),
+        *(DebertaV2Config, ReplacedTokenConfig, SentenceViewConfig, GPT2Config, OPTConfig, T5Config),
     )
 }
 # Classes of this project by their names in `config.json`.
-_OWN_CLASSES = PROJECTED | {each.__name__: each for each in (DebertaWithMaskDecoder, ReplacedTokenModel)}
+_OWN_CLASSES = PROJECTED | {
+    each.__name__: each for each in (DebertaWithMaskDecoder, ReplacedTokenModel, SentenceViewModel)
+}
 _GENERATION = "generation_config.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"

@@ -9,8 +9,8 @@ from bitcipher.records import Float, Record
 Architecture = Literal["bert", "roberta", "modernbert", "deberta", "gpt2", "opt", "t5"]
 ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
 EmbeddingSharing = Literal["es", "nes", "gdes"]
-# Architectures of the generator and the discriminator of replaced-token detection.
-GENERATOR_ARCHITECTURES = ("bert", "roberta", "modernbert", "deberta")
+# Architectures of the generator and the discriminator of replaced-token detection, and of encoders with a projector.
+ENCODERS = ("bert", "roberta", "modernbert", "deberta")
 
 # Standard deviation of the initial weights of all architectures of transformers except T5.
 TRANSFORMERS_INITIALIZER_RANGE = 0.02
@@ -56,6 +56,9 @@ class ModelOptions(Record):
     embedding_sharing: EmbeddingSharing = "gdes"
     """With `generator_layers`: token embeddings of the discriminator. `es`: those of the generator, trained by both;
     `nes`: a table of its own; `gdes`: those of the generator without gradients, plus a trained difference."""
+    projector_size: int | None = Field(None, ge=1)
+    """Width of the projections of sentences that self-supervised objectives compare (encoders only). With it, the model
+    has a projector instead of the language-modeling head."""
     checkpoint: str | None = None
     """Run, or folder or URI of a model, with the initial weights; its sizes must equal these options."""
 
@@ -74,19 +77,18 @@ class ModelOptions(Record):
             raise ValueError("`model.initializer_range` has no effect on a t5, which scales its weights; leave it out.")
         if self.next_sentence and self.architecture != "bert":
             raise ValueError(f"`model.next_sentence` needs a bert; leave it out for {self.architecture}.")
-        if self.generator_layers is not None:
-            self._check_generator()
+        self._check_encoder_option("generator_layers", ("embedding_size", "next_sentence", "checkpoint"))
+        self._check_encoder_option("projector_size", ("embedding_size", "next_sentence", "generator_layers"))
         return self
 
-    def _check_generator(self) -> None:
-        if self.architecture not in GENERATOR_ARCHITECTURES:
-            raise ValueError(
-                f"`model.generator_layers` needs {', '.join(GENERATOR_ARCHITECTURES)}; leave it out for "
-                f"{self.architecture}."
-            )
-        for name in ("embedding_size", "next_sentence", "checkpoint"):
+    def _check_encoder_option(self, option: str, excluded: tuple[str, ...]) -> None:
+        if getattr(self, option) is None:
+            return
+        if self.architecture not in ENCODERS:
+            raise ValueError(f"`model.{option}` needs {', '.join(ENCODERS)}; leave it out for {self.architecture}.")
+        for name in excluded:
             if getattr(self, name):
-                raise ValueError(f"`model.generator_layers` and `model.{name}` exclude each other; set one of them.")
+                raise ValueError(f"`model.{option}` and `model.{name}` exclude each other; set one of them.")
 
     @property
     def effective_initializer_range(self) -> float:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # `model_type` of a generator with a discriminator.
 REPLACED_TOKENS = "replaced-tokens"
+# `model_type` of an encoder with a projector.
+SENTENCE_VIEWS = "sentence-views"
 
 # Arrays of a batch that are inputs of the model; the other arrays are inputs of the loss.
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -103,8 +105,9 @@ def output_head(model: "PreTrainedModel") -> nn.Module:
 
 
 def output_bias(model: "PreTrainedModel") -> nn.Parameter | None:
-    """Return the bias [V] of the logits, which only encoders have."""
-    return model.get_output_embeddings().bias
+    """Return the bias [V] of the logits, which only masked language models have."""
+    output = model.get_output_embeddings()
+    return None if output is None else output.bias
 
 
 def is_tied(model: "PreTrainedModel") -> bool:

@@ -17,33 +17,11 @@ import torch
 from huggingface_hub.dataclasses import strict
 from torch import Tensor, nn
 from torch.nn import functional
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    BertModel,
-    DebertaV2Config,
-    DebertaV2Model,
-    ModernBertConfig,
-    ModernBertForMaskedLM,
-    ModernBertModel,
-    PreTrainedConfig,
-    PreTrainedModel,
-    RobertaConfig,
-    RobertaForMaskedLM,
-    RobertaModel,
-)
+from transformers import PreTrainedConfig, PreTrainedModel
 from transformers import initialization as init
 
-from training.models.deberta import DebertaWithMaskDecoder
-from training.models.encoders import attention_kernel
+from training.models.families import FAMILIES, config_of_part, make_base
 from training.models.parts import REPLACED_TOKENS, freeze_unused_parameters
-
-_FAMILIES: dict[str, tuple[type[PreTrainedConfig], type[PreTrainedModel], type[PreTrainedModel]]] = {
-    "bert": (BertConfig, BertForMaskedLM, BertModel),
-    "roberta": (RobertaConfig, RobertaForMaskedLM, RobertaModel),
-    "modernbert": (ModernBertConfig, ModernBertForMaskedLM, ModernBertModel),
-    "deberta-v2": (DebertaV2Config, DebertaWithMaskDecoder, DebertaV2Model),
-}
 
 
 @strict
@@ -65,13 +43,7 @@ class ReplacedTokenConfig(PreTrainedConfig):
         Raises:
             ValueError: if it is missing, or of another family than BERT, RoBERTa, ModernBERT and DeBERTa.
         """
-        values = copy.deepcopy(getattr(self, name)) or {}
-        family = values.get("model_type")
-        if not isinstance(family, str) or family not in _FAMILIES:
-            raise ValueError(f"the model_type of the {name} must be one of {', '.join(_FAMILIES)}, got {family!r}")
-        config = _FAMILIES[family][0].from_dict(values)
-        config._attn_implementation = attention_kernel(config)
-        return config
+        return config_of_part(getattr(self, name), name)
 
 
 class ReplacedTokenModel(PreTrainedModel):
@@ -84,9 +56,8 @@ class ReplacedTokenModel(PreTrainedModel):
         """Create both models with random weights."""
         super().__init__(config)
         generator, discriminator = config.part("generator"), config.part("discriminator")
-        self.generator = _FAMILIES[generator.model_type][1](generator)
-        pooler = {"add_pooling_layer": False} if discriminator.model_type in ("bert", "roberta") else {}
-        self.discriminator = _FAMILIES[discriminator.model_type][2](discriminator, **pooler)
+        self.generator = FAMILIES[generator.model_type].masked(generator)
+        self.discriminator = make_base(discriminator)
         width = discriminator.hidden_size
         self.detector = nn.ModuleDict({"dense": nn.Linear(width, width), "output": nn.Linear(width, 1)})
         if config.embedding_sharing == "es":

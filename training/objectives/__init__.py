@@ -8,8 +8,11 @@ from training.objectives.causal import CausalLM
 from training.objectives.masked import MaskedLM
 from training.objectives.next_sentence import NextSentence
 from training.objectives.replaced_tokens import ReplacedTokens
+from training.objectives.sentence_views import SentenceViews
+from training.objectives.simclr import SimCLR
 from training.objectives.span_corruption import SpanCorruption
 from training.objectives.text_pairs import TextPairs
+from training.objectives.vicreg import VICReg
 from training.objectives.word_boundaries import word_starts
 
 # To add an objective, write a module with a subclass of `Objective`, and add the subclass here.
@@ -20,6 +23,8 @@ OBJECTIVES: dict[str, type[Objective]] = {
     "next_sentence": NextSentence,
     "replaced_tokens": ReplacedTokens,
     "text_pairs": TextPairs,
+    "simclr": SimCLR,
+    "vicreg": VICReg,
 }
 
 
@@ -52,8 +57,11 @@ __all__ = [
     "NextSentence",
     "Objective",
     "ReplacedTokens",
+    "SentenceViews",
+    "SimCLR",
     "SpanCorruption",
     "TextPairs",
+    "VICReg",
     "check_objective",
     "make_objective",
     "word_starts",

@@ -52,6 +52,15 @@ class Objective(Record):
     """Whether the model needs the next-sentence head."""
     needs_generator: ClassVar[bool] = False
     """Whether the model needs a generator."""
+    needs_projector: ClassVar[bool] = False
+    """Whether the model needs a projector."""
+
+    def check_model(self, options: ModelOptions) -> None:
+        """Check what `check_objective` does not: by default nothing.
+
+        Raises:
+            BitcipherError: if the options of the objective do not suit the model.
+        """
 
     def text_length(self, length: int) -> int:
         """Return the number of text tokens in an example of `length` positions.
@@ -64,7 +73,7 @@ class Objective(Record):
     def make_batch(self, context: BatchContext) -> dict[str, np.ndarray]:
         """Return the inputs of the model and the other arrays that `loss` takes.
 
-        `TextPairs` has `make_pair_batch` instead.
+        `TextPairs` has `make_pair_batch` instead, and `SentenceViews` has `make_view_batch`.
         """
         raise NotImplementedError
 
@@ -99,3 +108,7 @@ def check_objective(objective: Objective, options: ModelOptions) -> None:
         raise BitcipherError(f"{name} needs a generator; set `model.generator_layers`.")
     if options.generator_layers is not None and not objective.needs_generator:
         raise BitcipherError(f"{name} trains no generator; leave `model.generator_layers` out.")
+    if objective.needs_projector != (options.projector_size is not None):
+        verb = "needs a projector; set" if objective.needs_projector else "trains no projector; leave out"
+        raise BitcipherError(f"{name} {verb} `model.projector_size`.")
+    objective.check_model(options)

@@ -27,15 +27,16 @@ def finetune(
     task: Annotated[
         str,
         typer.Option(
-            help="Task of GLUE, SQuAD or named entities.",
-            metavar="cola|sst2|mrpc|stsb|qnli|rte|wnli|squad|squad2|entities",
+            help="Task of GLUE, SQuAD, named entities, or classes of texts.",
+            metavar="cola|sst2|mrpc|stsb|qnli|rte|wnli|squad|squad2|entities|classes",
         ),
     ],
     data: Annotated[
         str,
         typer.Option(
             help="Folder of the task's files as published: train.tsv and dev.tsv (GLUE), train-v1.1.json and "
-            "dev-v1.1.json (squad), train-v2.0.json and dev-v2.0.json (squad2), eng.train and eng.testa (CoNLL-2003).",
+            "dev-v1.1.json (squad), train-v2.0.json and dev-v2.0.json (squad2), eng.train and eng.testa (CoNLL-2003), "
+            "or tables train.* and dev.*, such as train.tsv and dev.jsonl, with the columns text and label (classes).",
             metavar=PATH,
         ),
     ],

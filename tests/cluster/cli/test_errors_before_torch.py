@@ -29,6 +29,7 @@ COMMANDS = {
     "evaluate-prompts none none.tsv --template nosuch": "There is no prompt template 'nosuch'",
     "evaluate-prompts none none.tsv --template trec": "Cannot use none.tsv",
     "evaluate-text-pairs none none.tsv": "Cannot use none.tsv",
+    "evaluate-sentences none none.tsv --out out": "Cannot use none.tsv",
     "train text-pairs --out run --set text.sources=[none.tsv]": "Cannot use none.tsv",
     "reproduce downscaling none.csv --out fits": "none.csv is not a CSV file that can be read",
     "layers none --out layers": "none is not a run with a checkpoint",

@@ -139,3 +139,14 @@ def test_discriminator_is_fine_tuned_with_its_summed_table(tmp_path, architectur
     assert layers
     assert all(torch.equal(below[name], source[name]) for name in layers)
     assert not any("layer" in name for name in made.new_weights)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "modernbert", "deberta"])
+def test_encoder_with_projector_is_fine_tuned_without_it(tmp_path, architecture):
+    folder = write_model(tmp_path / "model", architecture, projector_size=6)
+    source = dict(load_model(str(folder)).encoder.named_parameters())
+    made = made_of(folder, "classification")
+    assert models.architecture_of(made.model.config) == architecture
+    below = dict(made.model.base_model.named_parameters())
+    assert all(torch.equal(below[name], weight) for name, weight in source.items())
+    assert not any("projector" in name for name in below)

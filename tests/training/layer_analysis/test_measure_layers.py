@@ -10,6 +10,7 @@ from matplotlib.image import imread
 from tiny_runs import config_of
 
 from bitcipher.errors import BitcipherError
+from training.curves.run_groups import read_run
 from training.layer_analysis import LayerMetric, draw_layers, measure_layers, to_table
 from training.pretraining_run import run_pretraining
 from training.probes import read_task
@@ -104,3 +105,12 @@ def test_run_of_a_discriminator_raises(tmp_path, tiny_text, one_thread):
     )
     with pytest.raises(BitcipherError, match="trains a discriminator, which predicts no tokens"):
         measure_layers(tmp_path, 12, 32)
+
+
+def test_run_of_an_encoder_of_sentences_raises(tmp_path, tiny_text, one_thread):
+    model = {"architecture": "roberta", "projector_size": 4}
+    run_pretraining(config_of(tmp_path, tiny_text, model=model, objective={"name": "simclr"}, loop={"max_steps": 1}))
+    with pytest.raises(BitcipherError, match="trains an encoder of sentences, which predicts no tokens"):
+        measure_layers(tmp_path, 12, 32)
+    with pytest.raises(BitcipherError, match="has no perplexity, because its objective simclr predicts no tokens"):
+        read_run(tmp_path)

@@ -8,6 +8,7 @@ from training.objectives import (
     MaskedLM,
     NextSentence,
     ReplacedTokens,
+    SimCLR,
     SpanCorruption,
     check_objective,
     make_objective,
@@ -46,11 +47,14 @@ def test_check_objective(name):
     objective = make_objective({"name": name})
     encoders = {"bert", "roberta", "modernbert", "deberta"}
     fitting = {"masked": encoders, "causal": {"gpt2", "opt"}, "span_corruption": {"t5"}, "replaced_tokens": encoders}
-    fitting["text_pairs"] = {"t5"}
+    fitting |= {"text_pairs": {"t5"}, "simclr": encoders, "vicreg": encoders}
     for architecture in ARCHITECTURES:
         layers = 1 if name == "replaced_tokens" and architecture in encoders else None
-        has_head = architecture == "bert" and not layers
-        options = ModelOptions(architecture=architecture, next_sentence=has_head, generator_layers=layers)
+        projector = 8 if name in ("simclr", "vicreg") and architecture in encoders else None
+        has_head = architecture == "bert" and not (layers or projector)
+        options = ModelOptions(
+            architecture=architecture, next_sentence=has_head, generator_layers=layers, projector_size=projector
+        )
         if architecture in fitting.get(name, {"bert"}):
             check_objective(objective, options)
         else:
@@ -63,6 +67,13 @@ def test_generator_without_objective_and_objective_without_generator_raise():
         check_objective(ReplacedTokens(), ModelOptions(architecture="bert"))
     with pytest.raises(BitcipherError, match=r"MaskedLM trains no generator; leave `model\.generator_layers` out"):
         check_objective(MaskedLM(), ModelOptions(architecture="bert", generator_layers=1))
+
+
+def test_projector_without_objective_and_objective_without_projector_raise():
+    with pytest.raises(BitcipherError, match=r"SimCLR needs a projector; set `model\.projector_size`"):
+        check_objective(SimCLR(), ModelOptions(architecture="bert"))
+    with pytest.raises(BitcipherError, match=r"MaskedLM trains no projector; leave out `model\.projector_size`"):
+        check_objective(MaskedLM(), ModelOptions(architecture="bert", projector_size=8))
 
 
 def test_next_sentence_without_head_raises():

@@ -1,0 +1,1 @@
+"""Classes of sentences in the embeddings of encoders; see README.md."""
