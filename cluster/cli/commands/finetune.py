@@ -27,15 +27,16 @@ def finetune(
     task: Annotated[
         str,
         typer.Option(
-            help="Task of GLUE, SQuAD or named entities.",
-            metavar="cola|sst2|mrpc|stsb|qnli|rte|wnli|squad|squad2|entities",
+            help="Task of GLUE, SQuAD, ARCD (Arabic questions) or named entities.",
+            metavar="cola|sst2|mrpc|stsb|qnli|rte|wnli|squad|squad2|arcd|entities",
         ),
     ],
     data: Annotated[
         str,
         typer.Option(
             help="Folder of the task's files as published: train.tsv and dev.tsv (GLUE), train-v1.1.json and "
-            "dev-v1.1.json (squad), train-v2.0.json and dev-v2.0.json (squad2), eng.train and eng.testa (CoNLL-2003).",
+            "dev-v1.1.json (squad), train-v2.0.json and dev-v2.0.json (squad2), arcd-train.json and arcd-test.json "
+            "(arcd), eng.train and eng.testa (CoNLL-2003).",
             metavar=PATH,
         ),
     ],
