@@ -39,10 +39,10 @@ def first_sentences(questions: Sequence[Question]) -> list[AnswerPrediction]:
 
 
 def most_frequent_answers(questions: Sequence[Question], train: Sequence[Question]) -> list[AnswerPrediction]:
-    """Return the most frequent answer of the training questions for every question, where its context has it.
+    """Return the most frequent answer of the training questions as the answer to every question.
 
-    Of equally frequent answers, the first one is used. The answer is at its first occurrence in the context. A context
-    without it gets it, too, without a position.
+    Of equally frequent answers, the first one is used. Its position is that of its first occurrence in the context; it
+    has none if the context does not contain it.
     """
     answers = Counter(question.golds[0] for question in train if question.golds)
     text = max(answers, key=answers.__getitem__, default="")
