@@ -6,6 +6,7 @@ from typing import NamedTuple
 from bitcipher import storage
 from pipelines.runtime.progress import StageProgress
 from training.finetuning import make_finetune_options
+from training.finetuning.task_files import read_task
 from training.launch.finetuning import FinetuningResult, launch_finetuning
 from training.reproduce.figures import set_sources, train_recipe
 from training.reproduce.score_table import score_table
@@ -63,7 +64,11 @@ def reproduce_arcd(
 
     Returns:
         The table of scores, in Markdown.
+
+    Raises:
+        BitcipherError: if a source or the data is missing or damaged, or the directory has runs with other options.
     """
+    read_task("arcd", data)  # before hours of pre-training, because files can be missing or damaged
     results: dict[str, list[FinetuningResult]] = {}
     for seed in range(1, seeds + 1):
         for name, model in MODELS.items():
