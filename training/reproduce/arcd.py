@@ -14,7 +14,7 @@ from training.reproduce.score_table import score_table
 METRICS = ("exact_match", "f1", "sentence_match")
 
 
-class PretrainedModel(NamedTuple):
+class ComparedModel(NamedTuple):
     """Recipe of a model, and its token embeddings before pre-training."""
 
     recipe: str
@@ -22,11 +22,11 @@ class PretrainedModel(NamedTuple):
 
 
 MODELS = {
-    "multilingual": PretrainedModel("masked-multilingual", "random"),
-    "unsegmented": PretrainedModel("masked-arabic", "random"),
-    "segmented": PretrainedModel("masked-arabic-segmented", "random"),
-    "unsegmented, cipher": PretrainedModel("masked-arabic", "cipher"),
-    "segmented, cipher": PretrainedModel("masked-arabic-segmented", "cipher"),
+    "multilingual": ComparedModel("masked-multilingual", "random"),
+    "unsegmented": ComparedModel("masked-arabic", "random"),
+    "segmented": ComparedModel("masked-arabic-segmented", "random"),
+    "unsegmented, cipher": ComparedModel("masked-arabic", "cipher"),
+    "segmented, cipher": ComparedModel("masked-arabic-segmented", "cipher"),
 }
 # Models whose shapes and tokenizers are also fine-tuned from random weights.
 UNTRAINED = ("unsegmented", "segmented")
