@@ -72,6 +72,7 @@ COMMANDS = {
     "sweep": "sweep BAD --out OUT",
     "reproduce tables": "reproduce tables BAD --pos GUM --out OUT",
     "reproduce embedding-sharing": "reproduce embedding-sharing BAD --data GUM --out OUT",
+    "reproduce arcd": "reproduce arcd TEXT --other TEXT --data BAD --out OUT",
     "reproduce byte-embeddings": "reproduce byte-embeddings BAD --text TEXT --out OUT",
     "reproduce byte-embeddings --text": "reproduce byte-embeddings GUM --text BAD --out OUT",
     "reproduce downscaling": "reproduce downscaling BAD --out OUT",

@@ -12,7 +12,7 @@ FILLERS = ("the", "house", "runs", "over", "blue", "hills", "and", "sees", "many
 NAMES = ("peter", "maria", "london", "oslo")
 # Labels of `NAMES` in the CoNLL-2003 format.
 TAGS = {"peter": "I-PER", "maria": "I-PER", "london": "I-LOC", "oslo": "I-LOC"}
-TASKS = ("cola", "stsb", "squad", "squad2", "entities")
+TASKS = ("cola", "stsb", "squad", "squad2", "arcd", "entities")
 
 
 def write_model(folder: Path, architecture: str = "roberta", **changed) -> Path:
@@ -53,9 +53,10 @@ def write_task(folder: Path, name: str, number: int = 160) -> Path:
             lines = [line for words, _ in sentences for line in (*(f"{w} X X {TAGS.get(w, 'O')}" for w in words), "")]
             (folder / {"train": "eng.train", "dev": "eng.testa"}[part]).write_text("\n".join(lines))
         else:
-            version = {"squad": "v1.1", "squad2": "v2.0"}[name]
             asked = [_question(number, words, who, random, name) for number, (words, who) in enumerate(sentences)]
-            (folder / f"{part}-{version}.json").write_text(json.dumps({"data": [{"paragraphs": asked}]}))
+            arcd = {"train": "arcd-train", "dev": "arcd-test"}[part]
+            file = {"squad": f"{part}-v1.1", "squad2": f"{part}-v2.0", "arcd": arcd}[name]
+            (folder / f"{file}.json").write_text(json.dumps({"data": [{"paragraphs": asked}]}))
     return folder
 
 

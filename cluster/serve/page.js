@@ -3,6 +3,7 @@
 // Words are inserted only as text, never as HTML.
 
 const NEIGHBORS = 25, CONTRIBUTIONS = 15;
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 const find = id => document.getElementById(id);
 
 function make(tag, settings = {}, ...children) {
@@ -42,6 +43,12 @@ function bar(share) {
 }
 
 const value = text => make("span", {textContent: text});
+// Returns the direction of lists of words: that of most words, by the first letter of each.
+function directionOf(words) {
+  const signs = words.map(word => /\p{L}/u.exec(word)).map(found => !found ? 0 : RIGHT_TO_LEFT.test(found[0]) ? 1 : -1);
+  return signs.reduce((sum, sign) => sum + sign, 0) > 0 ? "rtl" : "ltr";
+}
+
 const nameElement = word => make("bdi", {textContent: nameOf(word)});
 
 function neighborItem({word, cosine}, explained) {
@@ -77,6 +84,7 @@ async function showNeighbors(query) {
     if (query !== current) return;
     find("facts").replaceChildren(...factsOf(found));
     const explained = settings.length === 1 && !found.from_spelling.length ? found.word : null;
+    find("neighbors").dir = directionOf(found.neighbors.map(each => each.word));
     find("neighbors").replaceChildren(...found.neighbors.map(each => neighborItem(each, explained)));
     find("status").textContent = `${found.neighbors.length} neighbors of ${nameOf(query)}.`;
   } catch (error) {
@@ -99,6 +107,7 @@ async function showExplanation(word, other) {
       ...found.contributions.map(each => [offsetName(each.offset), each.word, each.weight]),
       ...found.ngrams.map(each => ["spelling", each.ngram, each.weight]),
     ];
+    find("contributions").dir = directionOf(rows.map(([, name]) => name));
     const largest = Math.max(...rows.map(([, , weight]) => Math.abs(weight)));
     find("contributions").replaceChildren(...rows.map(([offset, name, weight]) => make("li", {},
       make("span", {className: "offset", textContent: offset}), make("b", {}, nameElement(name)),

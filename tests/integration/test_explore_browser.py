@@ -140,6 +140,36 @@ def test_search_selects_a_word_and_click_selects_its_neighbor(tab, full):
     expect(tab.locator("#word-name")).to_have_text("king")
 
 
+def test_arabic_words_are_listed_from_right_to_left(tab, tmp_path):
+    words = ["القط", "كتاب", "مدرسة", "the", "قلب", "في", "مُحَمَّد.", *(f"كلمة{number}" for number in range(40))]
+    rows = np.random.default_rng(20).normal(size=(len(words), 12))
+    rows[1] = rows[0] + 0.1
+    vectors = CipherVectors(words, rows, counts=np.arange(len(words), 0, -1) * 10)
+    context = [[Contribution(-2, "كتاب", 0.75), Contribution(0, "the", -0.25)]]
+    write_page(str(tmp_path / "page.html"), "القط", vectors, 1_000, lambda rows: context * len(rows))
+    tab.goto(f"{(tmp_path / 'page.html').as_uri()}#word={quote('القط')}")
+
+    def spread(selector):
+        """Return the left edge of the first element of each selector, relative to the list."""
+        return [
+            tab.locator(f"{selector} {part}").first.bounding_box()["x"] for part in ("bdi", ".bar", "span:last-child")
+        ]
+
+    for panel in ("#word-neighbors ol", "#word-contributions ol"):
+        name, bar, value = spread(panel)
+        assert name > bar > value
+    box, filled = (tab.locator(f"#word-neighbors {part}").nth(9).bounding_box() for part in (".bar", ".bar i"))
+    assert filled["x"] + filled["width"] == pytest.approx(box["x"] + box["width"], abs=1)
+    expect(tab.locator("#word-contributions .offset").first).to_have_text("2 before")
+    tab.get_by_role("combobox", name="Search a word").fill("كتا")
+    assert tab.locator("#search").evaluate("input => getComputedStyle(input).direction") == "rtl"
+    option = tab.get_by_role("option").first
+    expect(option).to_have_text("كتاب460 ×")
+    assert option.locator("bdi").bounding_box()["x"] > option.locator("span").bounding_box()["x"]
+    option.click()
+    expect(tab.locator("#word-name")).to_have_text("كتاب")
+
+
 def test_page_can_be_used_with_the_keyboard_alone(tab, full):
     tab.goto(full)
     tab.keyboard.press("/")
@@ -221,7 +251,7 @@ def test_strongest_context_words_are_listed(tab, full, minimal):
     expect(panel.locator(".bar.negative")).to_have_count(1)
     colors = [bar.evaluate("bar => getComputedStyle(bar).backgroundColor") for bar in panel.locator(".bar i").all()]
     assert colors[0] == colors[2] != colors[1]
-    expect(panel).to_contain_text("Bars of negative weights begin at the right.")
+    expect(panel).to_contain_text("Bars of negative weights begin at the other end.")
     tab.goto(f"{minimal}#word=king")
     expect(tab.locator("#word-name")).to_have_text("king")
     expect(panel).to_contain_text("These vectors have no counts")

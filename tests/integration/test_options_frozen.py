@@ -71,6 +71,7 @@ def test_options_of_each_command():
         "figure-4": running,
         "figure-5": running | {"pretraining", "pretraining_settings"},
         "embedding-sharing": running | {"task", "data", "finetuning_settings"},
+        "arcd": running | {"other", "data", "finetuning_settings"},
         "byte-embeddings": VERBOSITY | {"run", "text", "out", "size", "eval_sequences", "settings"},
     }
     assert options_of("train") == VERBOSITY | {"recipe", "out", "settings", "prepared", "workers"}

@@ -135,7 +135,7 @@ def test_invalid_setting_raises(recipe_file, setting, fact):
         (
             "text.tokenizer.sizes=3",
             "text.tokenizer.sizes",
-            "kind, lowercase, path, sample_fraction, sentinels, vocab_size",
+            "kind, lowercase, path, sample_fraction, segmentation, sentinels, vocab_size",
         ),
     ],
 )

@@ -18,6 +18,7 @@ from training.data.token_streams import Sequences, TokenDataset, TokenStream
 from training.data.tokenizer_files import load_tokenizer, plain_text_tokenizer, save_tokenizer, vocab_size
 from training.data.tokenizer_options import TokenizerOptions
 from training.data.train_tokenizer import sample_documents, train_tokenizer
+from training.data.word_segmentation import word_segmentation
 
 __all__ = [
     "HELD_OUT",
@@ -43,6 +44,7 @@ __all__ = [
     "split_parts",
     "train_tokenizer",
     "vocab_size",
+    "word_segmentation",
     "write_held_out",
     "write_shard",
 ]

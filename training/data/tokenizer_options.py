@@ -1,10 +1,11 @@
 """Options of the tokenizer of a run."""
 
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from bitcipher.records import Float, Record
+from training.data.word_segmentation import SegmentationName
 
 TokenizerKind = Literal["bpe", "wordpiece", "unigram"]
 KINDS: tuple[str, ...] = get_args(TokenizerKind)
@@ -21,7 +22,15 @@ class TokenizerOptions(Record):
     """Lowercase the text."""
     sentinels: int = Field(0, ge=0)
     """Number of sentinel tokens, which span corruption needs (T5: 100)."""
+    segmentation: SegmentationName | None = None
+    """Segmentation of words into stems and affixes before `unigram`: `arabic` (as in AraBERT), or null for none."""
     sample_fraction: Float = Field(1.0, gt=0, le=1)
     """Fraction of the training documents to train the tokenizer on, drawn by a hash of their text."""
     path: str | None = None
     """Path of a tokenizer.json to load instead of training; the other options are then ignored."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.segmentation is not None and self.kind != "unigram":
+            raise ValueError(f"`segmentation` needs `kind` to be unigram, got {self.kind}; change it or leave it out.")
+        return self

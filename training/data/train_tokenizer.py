@@ -14,12 +14,14 @@ import hashlib
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from bitcipher.errors import BitcipherError
 from training.data.special_tokens import sentinel
+from training.data.word_segmentation import WordSegmentation, word_segmentation
 
 UNKNOWN = "<unk>"
 SPECIAL_TOKENS = ["<pad>", "<s>", "</s>", UNKNOWN, "<mask>"]
@@ -34,7 +36,13 @@ REPEATS = 1000
 
 
 def train_tokenizer(
-    texts: Iterable[str], kind: str, size: int, *, lowercase: bool = False, sentinels: int = 0
+    texts: Iterable[str],
+    kind: str,
+    size: int,
+    *,
+    lowercase: bool = False,
+    sentinels: int = 0,
+    segmentation: str | None = None,
 ) -> Tokenizer:
     """Train a tokenizer. Its special tokens have the first ids. The order of the texts does not matter.
 
@@ -44,14 +52,20 @@ def train_tokenizer(
         size: number of tokens, including the special tokens. A small text can yield fewer.
         lowercase: lowercase the text; WordPiece then strips accents too, as BERT does.
         sentinels: number of sentinel tokens `<extra_id_0>`, `<extra_id_1>`, … (T5: 100).
+        segmentation: name of the segmentation of words before "unigram" (see `word_segmentation`), or None.
 
     Raises:
-        BitcipherError: if the kind does not exist, all texts are empty, a text is not valid Unicode, or `size` is too
-            small for the characters of the text.
+        BitcipherError: if the kind or the segmentation does not exist, a segmentation is given for another kind than
+            "unigram", all texts are empty, a text is not valid Unicode, or `size` is too small for the characters of
+            the text.
     """
     trainers_by_kind = {"bpe": _byte_level_bpe, "wordpiece": _wordpiece, "unigram": _unigram}
     if kind not in trainers_by_kind:
         raise BitcipherError(f"The kind of a tokenizer must be one of {', '.join(trainers_by_kind)}, got {kind!r}.")
+    if segmentation is not None:
+        if kind != "unigram":
+            raise BitcipherError(f"`segmentation` needs a tokenizer of kind unigram, got {kind}.")
+        trainers_by_kind["unigram"] = partial(_unigram, segmentation=word_segmentation(segmentation))
     special = SPECIAL_TOKENS + [sentinel(number) for number in range(sentinels)]
     try:
         tokenizer = trainers_by_kind[kind](_require_text(texts), size, special, lowercase)
@@ -139,11 +153,13 @@ def _wordpiece(texts: Iterator[str], size: int, special: list[str], lowercase: b
     return tokenizer
 
 
-def _unigram(texts: Iterator[str], size: int, special: list[str], lowercase: bool) -> Tokenizer:
+def _unigram(
+    texts: Iterator[str], size: int, special: list[str], lowercase: bool, segmentation: WordSegmentation | None = None
+) -> Tokenizer:
     import sentencepiece
 
     steps = [normalizers.NFKC(), normalizers.Lowercase()] if lowercase else [normalizers.NFKC()]
-    normalizer = normalizers.Sequence(steps)
+    normalizer = normalizers.Sequence([*steps, *(segmentation.steps if segmentation else ())])
     words = _count_words(texts, normalizer)
     content = io.BytesIO()
     try:
@@ -159,6 +175,9 @@ def _unigram(texts: Iterator[str], size: int, special: list[str], lowercase: boo
             bos_id=-1,
             eos_id=-1,
             pad_id=-1,
+            # Each affix is one token. sentencepiece would not learn all of them: it looks for parts of different words,
+            # and splits words where the script changes, as it does at the mark.
+            user_defined_symbols=list(segmentation.tokens) if segmentation else [],
             num_threads=UNIGRAM_THREADS,
             minloglevel=2,
         )
@@ -173,7 +192,8 @@ def _unigram(texts: Iterator[str], size: int, special: list[str], lowercase: boo
     tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=special.index(UNKNOWN)))
     tokenizer.normalizer = normalizer
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
-    tokenizer.decoder = decoders.Metaspace()
+    metaspace = decoders.Metaspace()
+    tokenizer.decoder = decoders.Sequence([metaspace, *segmentation.decoding]) if segmentation else metaspace
     return tokenizer
 
 

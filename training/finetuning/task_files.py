@@ -5,11 +5,12 @@ from bitcipher.errors import BitcipherError
 from bitcipher.word_filter import read_words
 from training.file_digests import check_stored_digests
 from training.run_files import TOKENIZER
+from training.tasks.arabic_questions import ArabicQuestionTask
 from training.tasks.base import Task
 from training.tasks.entities import read_entities
 from training.tasks.glue import read_glue
 from training.tasks.labeled_texts import read_labeled_texts
-from training.tasks.question_answering import read_questions
+from training.tasks.question_answering import QuestionTask, read_questions
 from training.tasks.vocabulary_filter import filter_by_vocabulary
 
 # Names of GLUE's tasks, and of their folders as published.
@@ -22,11 +23,16 @@ GLUE = {
     "rte": "RTE",
     "wnli": "WNLI",
 }
-# Versions in the names of the published files: train-v1.1.json, dev-v1.1.json.
-_SQUAD = {"squad": "v1.1", "squad2": "v2.0"}
+# Prefixes of the names of the published files of training and evaluation.
+_QUESTIONS = {
+    "squad": ("train-v1.1", "dev-v1.1"),
+    "squad2": ("train-v2.0", "dev-v2.0"),
+    "arcd": ("arcd-train", "arcd-test"),
+}
+_QUESTION_NAMES = {"squad": "SQuAD 1.1", "squad2": "SQuAD 2.0", "arcd": "ARCD"}
 _EXTENSIONS = (".json", ".json.gz")
 
-TASKS = (*GLUE, *_SQUAD, "entities", "classes")
+TASKS = (*GLUE, *_QUESTIONS, "entities", "classes")
 # Tasks with classes of sentences or pairs of sentences.
 SENTENCE_CLASSES = (*(name for name in GLUE if name != "stsb"), "classes")
 
@@ -37,8 +43,9 @@ def read_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
     Args:
         name: one of `TASKS`.
         folder: path or URI of a folder with train.tsv and dev.tsv (GLUE); train-v1.1.json and dev-v1.1.json, or
-            train-v2.0.json and dev-v2.0.json, plain or gzip (SQuAD); eng.train and eng.testa (entities of
-            CoNLL-2003); or tables train.* and dev.* with the columns text and label (classes).
+            train-v2.0.json and dev-v2.0.json (SQuAD), or arcd-train.json and arcd-test.json (ARCD), plain or gzip;
+            eng.train and eng.testa (entities of CoNLL-2003); or tables train.* and dev.* with the columns text and
+            label (classes).
         vocabulary: file of words, for GLUE only; examples with other words are dropped.
 
     Raises:
@@ -46,9 +53,10 @@ def read_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
     """
     if vocabulary is not None and name not in GLUE:
         raise BitcipherError(f"`vocabulary` needs a sentence task ({', '.join(GLUE)}), got {name}.")
-    if name in _SQUAD:
-        train, validation = (_find_file(folder, f"{split}-{_SQUAD[name]}") for split in ("train", "dev"))
-        return read_questions(f"SQuAD {_SQUAD[name].removeprefix('v')}", validation, train)
+    if name in _QUESTIONS:
+        train, validation = (_find_file(folder, prefix) for prefix in _QUESTIONS[name])
+        task = ArabicQuestionTask if name == "arcd" else QuestionTask
+        return read_questions(_QUESTION_NAMES[name], validation, train, task)
     if name == "entities":
         return read_entities(folder)
     if name == "classes":

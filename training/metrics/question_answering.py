@@ -8,9 +8,11 @@ evaluate-v1.1 gives them an F1 of 0, and evaluate-v2.0 treats them like empty an
 import re
 import string
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+
+Normalize = Callable[[str], str]
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 # Only ASCII punctuation is removed: both scripts keep “, ” and ،.
@@ -22,12 +24,12 @@ def normalize(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
-def exact_match(gold: str, predicted: str) -> float:
+def exact_match(gold: str, predicted: str, normalize: Normalize = normalize) -> float:
     """Return 1 if the normalized texts are equal, else 0."""
     return float(normalize(gold) == normalize(predicted))
 
 
-def token_f1(gold: str, predicted: str) -> float:
+def token_f1(gold: str, predicted: str, normalize: Normalize = normalize) -> float:
     """Return the F1 of the multisets of normalized tokens of two texts.
 
     Returns:
@@ -39,20 +41,22 @@ def token_f1(gold: str, predicted: str) -> float:
     return 2 * common / (len(gold_tokens) + len(predicted_tokens)) if common else 0.0
 
 
-def scores(golds: Sequence[Sequence[str]], predicted: Sequence[str]) -> dict[str, float]:
+def scores(
+    golds: Sequence[Sequence[str]], predicted: Sequence[str], normalize: Normalize = normalize
+) -> dict[str, float]:
     """Return the metrics of evaluate-v1.1, for questions that all have an answer.
 
     Args:
         golds: correct answers of each question. The one that matches best counts.
         predicted: predicted answer of each question.
+        normalize: function that normalizes an answer, by default that of evaluate-v1.1.
 
     Returns:
         `exact_match` and `f1`, in percent.
     """
-    exact = [
-        max((exact_match(gold, text) for gold in g), default=0.0) for g, text in zip(golds, predicted, strict=True)
-    ]
-    f1 = [max((token_f1(gold, text) for gold in g), default=0.0) for g, text in zip(golds, predicted, strict=True)]
+    pairs = list(zip(golds, predicted, strict=True))
+    exact = [max((exact_match(gold, text, normalize) for gold in g), default=0.0) for g, text in pairs]
+    f1 = [max((token_f1(gold, text, normalize) for gold in g), default=0.0) for g, text in pairs]
     return {"exact_match": _percent(np.array(exact)), "f1": _percent(np.array(f1))}
 
 

@@ -31,7 +31,12 @@ def make_tokenizer(options: TokenizerOptions, documents: Iterable[str], progress
             yield document
 
     tokenizer = train_tokenizer(
-        sample(), options.kind, options.vocab_size, lowercase=options.lowercase, sentinels=options.sentinels
+        sample(),
+        options.kind,
+        options.vocab_size,
+        lowercase=options.lowercase,
+        sentinels=options.sentinels,
+        segmentation=options.segmentation,
     )
     progress.advance(bar, 1, f"{tokenizer.get_vocab_size():,} tokens")
     if fraction < 1:

@@ -9,9 +9,9 @@ from pipelines.runtime.progress import StageProgress
 from training.curves.comparison import compare_runs
 from training.finetuning import make_finetune_options
 from training.launch.finetuning import FinetuningResult, launch_finetuning
-from training.markdown import format_spread, format_table
 from training.models.options import EmbeddingSharing
 from training.reproduce.figures import set_sources, train_recipe
+from training.reproduce.score_table import score_table
 
 SHARINGS: tuple[str, ...] = get_args(EmbeddingSharing)
 RANDOM = "random weights"
@@ -59,25 +59,8 @@ def reproduce_embedding_sharing(
             options = make_finetune_options(values | {"random_init": name == RANDOM}, finetuning_settings)
             folder = storage.join(out, f"{task}-{name.replace(' ', '-')}-{seed}")
             results[name].append(launch_finetuning(options, folder, workers, progress))
-    table = _scores_table(results, task)
+    metrics = ("f1", "exact") if task.startswith("squad") else (results[RANDOM][0].main_metric,)
+    paper = ("paper, F1 / exact match", PUBLISHED) if task == "squad2" else None
+    table = score_table("embeddings", results, metrics, paper)
     storage.write_bytes(storage.join(out, "scores.md"), table.encode())
     return f"{table}\n{compare_runs(runs, out).markdown()}"
-
-
-def _scores_table(results: dict[str, list[FinetuningResult]], task: str) -> str:
-    """Return the scores of each way, mean ± standard deviation over seeds (n - 1), and of the baselines."""
-    some = results[RANDOM][0]
-    metrics = ("f1", "exact") if task.startswith("squad") else (some.main_metric,)
-    rows = [
-        (name, str(len(found)), *(format_spread([each.scores[metric] for each in found], 1) for metric in metrics))
-        for name, found in results.items()
-    ]
-    rows += [
-        (f"baseline: {name}", "", *(f"{scores[metric]:.1f}" for metric in metrics))
-        for name, scores in some.baselines.items()
-    ]
-    header = ["embeddings", "seeds", *metrics]
-    if task == "squad2":
-        header.append("paper, F1 / exact match")
-        rows = [(*row, PUBLISHED.get(row[0], "")) for row in rows]
-    return format_table(header, rows)

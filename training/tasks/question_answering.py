@@ -89,7 +89,9 @@ class QuestionTask:
         return {"a random span": random_spans(self.validation, seed=0), "no answer": no_answers(self.validation)}
 
 
-def read_questions(name: str, validation: str, train: str | None = None) -> QuestionTask:
+def read_questions(
+    name: str, validation: str, train: str | None = None, task: type[QuestionTask] = QuestionTask
+) -> QuestionTask:
     """Read a task from files in SQuAD's format.
 
     Training questions whose answers do not occur in their context are left out. All validation questions are used.
@@ -100,6 +102,7 @@ def read_questions(name: str, validation: str, train: str | None = None) -> Ques
         name: name of the task.
         validation: path or URI of the validation file, plain or gzip.
         train: path or URI of the training file; None if the task is only evaluated.
+        task: class of the task.
 
     Raises:
         BitcipherError: if a file is missing or has another format, or no training question remains.
@@ -109,7 +112,7 @@ def read_questions(name: str, validation: str, train: str | None = None) -> Ques
     if train and not trainable:
         raise BitcipherError(f"{train} has nothing to train on: no answer occurs in its context.")
     remarks = [remark for uri, file in files.items() for remark in _remarks(uri, file)]
-    return QuestionTask(name, tuple(trainable), files[validation].questions, tuple(remarks))
+    return task(name, tuple(trainable), files[validation].questions, tuple(remarks))
 
 
 def _remarks(uri: str, file: QuestionFile) -> list[str]:

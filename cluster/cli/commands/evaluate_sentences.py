@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bitcipher.terminal import print_text
+from cluster.cli.dependencies import require_extra
 from cluster.cli.options import CheckpointStep, ModelFolder
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
@@ -35,7 +35,9 @@ def evaluate_sentences(
 
     For example: bitcipher evaluate-sentences runs/simclr questions.jsonl --out sentences
     """
+    require_extra("training", "`bitcipher evaluate-sentences`")
     from bitcipher.vectors import CipherVectors
+    from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
     from training.models.model_folder import check_model_folder
     from training.sentence_embeddings.labeled_sentences import read_sentences, split_sentences
@@ -52,4 +54,4 @@ def evaluate_sentences(
     opened = open_model(model, checkpoint)
     with StageProgress() as progress:
         table = evaluate_sentences(*opened, loaded_vectors, *parts, out, progress)
-    print_text(table, end="")
+    print_markdown(table)

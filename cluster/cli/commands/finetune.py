@@ -27,16 +27,17 @@ def finetune(
     task: Annotated[
         str,
         typer.Option(
-            help="Task of GLUE, SQuAD, named entities, or classes of texts.",
-            metavar="cola|sst2|mrpc|stsb|qnli|rte|wnli|squad|squad2|entities|classes",
+            help="Task of GLUE, SQuAD, ARCD (Arabic questions), named entities, or classes of texts.",
+            metavar="cola|sst2|mrpc|stsb|qnli|rte|wnli|squad|squad2|arcd|entities|classes",
         ),
     ],
     data: Annotated[
         str,
         typer.Option(
             help="Folder of the task's files as published: train.tsv and dev.tsv (GLUE), train-v1.1.json and "
-            "dev-v1.1.json (squad), train-v2.0.json and dev-v2.0.json (squad2), eng.train and eng.testa (CoNLL-2003), "
-            "or tables train.* and dev.*, such as train.tsv and dev.jsonl, with the columns text and label (classes).",
+            "dev-v1.1.json (squad), train-v2.0.json and dev-v2.0.json (squad2), arcd-train.json and arcd-test.json "
+            "(arcd), eng.train and eng.testa (CoNLL-2003), or tables train.* and dev.*, such as train.tsv, with the "
+            "columns text and label (classes).",
             metavar=PATH,
         ),
     ],
@@ -116,10 +117,11 @@ def _print_run(result: "FinetuningResult") -> None:
 
 def _print_grid(results: "GridResults", folder: str) -> None:
     from cluster.cli.display.console import OUT
+    from cluster.cli.display.markdown import print_markdown
     from training.finetuning_grid.results import format_results
     from training.settings import format_value
 
-    print_text(format_results(results), end="")
+    print_markdown(format_results(results))
     best = results.combinations[0].settings
     settings = " ".join(f"--set {shlex.quote(f'{name}={format_value(value)}')}" for name, value in best.items())
     print_text(f"Options of the best combination: {settings or 'the defaults'}")

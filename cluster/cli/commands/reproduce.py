@@ -22,6 +22,10 @@ Out = Annotated[
         metavar=PATH,
     ),
 ]
+FinetuningSettings = Annotated[
+    list[str] | None,
+    typer.Option("--set-finetuning", help="Like --set, for the fine-tuning only.", metavar=SETTING),
+]
 
 reproduce = typer.Typer(help="Reproduce tables and figures of the papers behind bitcipher.", no_args_is_help=True)
 
@@ -149,10 +153,7 @@ def embedding_sharing(
     task: Annotated[str, typer.Option(help="Task of the discriminators; see `bitcipher finetune --help`.")] = "squad2",
     seeds: Seeds = 3,
     settings: Settings = None,
-    finetuning_settings: Annotated[
-        list[str] | None,
-        typer.Option("--set-finetuning", help="Like --set, for the fine-tuning only.", metavar=SETTING),
-    ] = None,
+    finetuning_settings: FinetuningSettings = None,
     workers: Workers = 0,
 ) -> None:
     """Compare shared, separate and gradient-disentangled embeddings in replaced-token detection (DeBERTaV3, Table 1).
@@ -177,6 +178,46 @@ def embedding_sharing(
             progress,
         )
     print_markdown(report)
+
+
+@reproduce.command()
+@with_verbosity
+def arcd(
+    sources: Sources,
+    *,
+    other: Annotated[
+        list[str],
+        typer.Option(help="Text in other languages for the multilingual model. Repeat for several.", metavar=PATH),
+    ],
+    data: Annotated[str, typer.Option(help="Folder of arcd-train.json and arcd-test.json.", metavar=PATH)],
+    out: Out,
+    seeds: Seeds = 3,
+    settings: Settings = None,
+    finetuning_settings: FinetuningSettings = None,
+    workers: Workers = 0,
+) -> None:
+    """Compare segmented and whole Arabic words, and a multilingual model, on questions of ARCD (AraBERT's comparison).
+
+    For example: bitcipher reproduce arcd arabic_wiki --other enwiki --data arabic --out arcd --seeds 1
+    """
+    require_extra("training", "`bitcipher reproduce`")
+    from cluster.cli.display.markdown import print_markdown
+    from pipelines.runtime.progress import StageProgress
+    from training.reproduce.arcd import reproduce_arcd
+
+    with resumable(CHECKPOINTS), StageProgress() as progress:
+        table = reproduce_arcd(
+            sources,
+            other,
+            storage.absolute(data),
+            storage.absolute(out),
+            seeds,
+            settings or [],
+            finetuning_settings or [],
+            workers,
+            progress,
+        )
+    print_markdown(table)
 
 
 @reproduce.command("byte-embeddings")

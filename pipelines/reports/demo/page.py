@@ -12,6 +12,7 @@ from bitcipher import storage
 from bitcipher.vectors import CipherVectors
 from pipelines.reports.maps.drawing import map_data, render
 from pipelines.reports.maps.layout import choose_rows, make_map
+from pipelines.reports.pages.text_direction import text_direction
 from pipelines.store.manifest import read_manifest
 
 # Number of neighbors per word.
@@ -62,6 +63,7 @@ def write_report(
         },
         tables={name: vectors.vector_size for name, vectors in tables.items()},
         neighbors={word: _neighbors(word, tables) for word in words},
+        direction=text_direction(words),
         maps=maps,
         seconds={**seconds, "maps": time.perf_counter() - start},
     )

@@ -20,6 +20,7 @@ function findWords(words, folded, query) {
 
 function createSearch(page, onChoose, announce) {
   const input = document.getElementById("search"), list = document.getElementById("found");
+  list.dir = page.map.direction;
   const none = document.getElementById("found-none"), folded = page.words.map(fold);
   let found = [], active = 0;
 

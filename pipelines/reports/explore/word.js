@@ -42,7 +42,7 @@ function neighborList(page, near, more = [], classOf = () => "") {
     const kind = classOf(number), link = wordLink(page, textOf(page, number, more), kind);
     return make("li", {}, link, ...hiddenText(kind), bar(cosine), value(cosine.toFixed(2)));
   });
-  return make("ol", {className: "words"}, ...items);
+  return make("ol", {className: "words", dir: page.map.direction}, ...items);
 }
 
 function neighborsPanel(page, word) {
@@ -79,7 +79,7 @@ function contributionsPanel(page, word) {
     return make("li", {}, offset, wordLink(page, textOf(page, contexts[entry], words)),
       bar(Math.abs(weight) / largest, weight < 0), value(weight.toPrecision(2)));
   });
-  const ofNegative = entries.some(entry => weights[entry] < 0) ? " Bars of negative weights begin at the right." : "";
+  const ofNegative = entries.some(entry => weights[entry] < 0) ? " Bars of negative weights begin at the other end." : "";
   return [title, quiet(`Context words, their offsets and their weights.${ofNegative}`),
-    make("ol", {className: "words offsets"}, ...items)];
+    make("ol", {className: "words offsets", dir: page.map.direction}, ...items)];
 }

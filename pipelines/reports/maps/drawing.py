@@ -9,6 +9,7 @@ import numpy as np
 
 from pipelines.reports.maps.layout import WordMap
 from pipelines.reports.pages.rendering import render_page
+from pipelines.reports.pages.text_direction import text_direction
 
 # Group colors that are distinguishable on white and on black.
 COLORS = (
@@ -61,13 +62,14 @@ def pack_fractions(array: np.ndarray) -> dict[str, str]:
 
 
 def map_data(words: Sequence[str], word_map: WordMap) -> dict[str, Any]:
-    """Return the data of `map.js`: words, positions, group numbers, and the name and color of each group."""
+    """Return the data of `map.js`: words and their direction, positions, group numbers, names and colors of groups."""
     groups = []
     for number, color in zip(range(word_map.groups.max() + 1), COLORS, strict=False):
         members = np.flatnonzero(word_map.groups == number)
         groups.append({"words": _group_name(words, word_map, members), "color": color, "size": len(members)})
     return {
         "words": list(words),
+        "direction": text_direction(words),
         "x": pack_fractions(word_map.positions[:, 0]),
         "y": pack_fractions(word_map.positions[:, 1]),
         "group": pack(word_map.groups),

@@ -139,7 +139,8 @@ function createMap(container, data, onPick = () => {}) {
 
   function labelOf(word) {
     const signs = [...nameOf(data.words[word])];
-    return signs.length > MAX_NAME_LENGTH ? `${signs.slice(0, MAX_NAME_LENGTH).join("")}…` : signs.join("");
+    const name = signs.length > MAX_NAME_LENGTH ? `${signs.slice(0, MAX_NAME_LENGTH).join("")}…` : signs.join("");
+    return `\u2068${name}\u2069`; // isolated, so that punctuation of a word from right to left is at its left
   }
 
   function widthOf(word) {
@@ -222,6 +223,7 @@ function createMap(container, data, onPick = () => {}) {
 
 // Legend with a button per group, which shows or hides the group.
 function createLegend(container, data, map) {
+  container.dir = data.direction;
   data.groups.forEach(({words, color, size}, number) => {
     const [button, dot, text] = ["button", "i", "bdi"].map(tag => document.createElement(tag));
     dot.style.background = color;

@@ -62,6 +62,13 @@ def test_neighbors_of_words_and_of_sums(tab, served_build):
     assert names(tab) == [word for word, _ in vectors.most_similar(["w1", "w4"], ["w2"], topn=25)]
 
 
+def test_lists_have_the_direction_of_most_words(tab):
+    search(tab, "w1")
+    expect(tab.locator("#neighbors")).to_have_attribute("dir", "ltr")
+    directions = [["القط", "w1", "كتاب", "1"], ["القط", "w1", "w2"], ["«كتاب"], []]
+    assert [tab.evaluate("words => directionOf(words)", words) for words in directions] == ["rtl", "ltr", "rtl", "ltr"]
+
+
 def test_explanation_of_a_neighbor(tab):
     search(tab, "w1")
     tab.get_by_role("button", name="explain").first.click()

@@ -21,7 +21,7 @@ def test_all_ways_are_trained_and_fine_tuned(tmp_path):
     for _ in range(2):  # the second call trains nothing
         result = CliRunner().invoke(app, list(map(str, line)))
         assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
-        reports.append(result.output)
+        reports.append(result.stdout)  # progress is on stderr
     assert reports[0] == reports[1]
     scores = (tmp_path / "out" / "scores.md").read_text()
     assert reports[0].startswith(scores)

@@ -12,12 +12,14 @@ TEXTS = [
     "Peter Blackburn of the European Commission said that Germany and Peter agreed in Brussels",
 ]
 
-KINDS = ("bpe", "wordpiece", "unigram")
+KINDS = ("bpe", "wordpiece", "unigram", "segmented")
 
 
 @cache
 def tokenizer(kind: str):
     sizes = {"bpe": 300, "wordpiece": 150, "unigram": 90}
+    if kind == "segmented":
+        return train_tokenizer(TEXTS, "unigram", 110, segmentation="arabic")
     return train_tokenizer(TEXTS, kind, sizes[kind], lowercase=kind == "wordpiece")
 
 

@@ -61,6 +61,17 @@ def test_maps_contain_the_words_of_letters(page):
     assert {word for group in cat["groups"] for word in group["words"]} <= set(cat["words"])
 
 
+def test_words_from_right_to_left(build, tmp_path):
+    words = ["القط", "كتاب", "مدرسة", "2018", "the", "قلب", "في"]
+    tables = {"Cat": CipherVectors(words, np.random.default_rng(20).normal(size=(len(words), 8)))}
+    for shown, direction in ((["القط", "the", "كتاب"], "rtl"), (["the", "القط"], "ltr")):
+        target = tmp_path / f"{direction}.html"
+        write_report(str(target), "Title", "About", build, tables, shown, {})
+        parsed = Parsed(target.read_text("utf-8"))
+        assert [each["dir"] for each in parsed.attributes("div") if each.get("class") == "words"] == [direction]
+        assert parsed.data()[0]["direction"] == "rtl"
+
+
 def test_page_has_labels_for_screen_readers(page):
     parsed = Parsed(page)
     assert parsed.tags[0] == ("html", {"lang": "en"})
