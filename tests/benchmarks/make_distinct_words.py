@@ -4,7 +4,8 @@
 
 Writes plain text, a document per line. Each fifth token is one of 50,000 frequent words of four letters, whose
 frequencies follow Zipf's law. The others are new words of six letters, in an order that is as good as random, so each
-file has words of the whole alphabet. The same options give the same bytes.
+file has words of the whole alphabet. The same options give the same bytes. Two frequent words are never within four
+words of each other, so the vocabulary has no pairs: build it with `--mode cat`, because mode spectral needs some.
 """
 
 import argparse
