@@ -43,7 +43,7 @@ def test_runs_are_compared_by_recipe(run, tmp_path):
     assert "±" in random
     assert "±" not in cipher
     assert (out / "curves.png").read_bytes()[:4] == b"\x89PNG"
-    assert "<td>cipher-1</td>" in (out / "curves.html").read_text()
+    assert ">cipher-1</td>" in (out / "curves.html").read_text()
 
 
 def test_layers_writes_all_checkpoints(run, tmp_path):
