@@ -90,7 +90,7 @@ def get_option(values: dict[str, Any], name: str) -> Any:
 
 
 def format_value(value: Any) -> str:
-    """Return the value of an option as it is written on the command line.
+    """Return the value of an option for tables and messages; numbers have at most six digits.
 
     >>> format_value(3e-05), format_value([16, 32]), format_value("linear")
     ('3e-05', '[16, 32]', 'linear')

@@ -33,8 +33,9 @@ def launch_grid(options: GridOptions, out: str, resources: TrialResources, progr
     """
     options = options.copy_with(finetuning=with_absolute_paths(options.finetuning))
     trials = make_trials(options)
+    check_finetuning(trials[0].options, 1)  # all trials have the same model and data
     for trial in trials:
-        check_finetuning(trial.options, 1)
+        trial.options.loop.micro_batch_size_for(1)
     with leasing_run_dir(out, GRID):
         json_files.write(storage.join(out, GRID), options.redacted().to_dict())
         calls = [_prepare_trial(trial, out) for trial in trials]

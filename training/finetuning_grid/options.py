@@ -94,7 +94,8 @@ def make_trials(options: GridOptions) -> list[GridTrial]:
     for number, settings in enumerate(combinations):
         for seed in seeds:
             trial = _make_options(options.finetuning, {**settings, SEED: seed})
-            values = {name: get_option(trial.to_dict(), name) for name in varied}
+            plain = trial.to_dict()
+            values = {name: get_option(plain, name) for name in varied}
             trials.append(GridTrial(f"{number:03d}-{trial.seed}", number, values, trial))
     for first, second in itertools.combinations(trials, 2):
         if first.options == second.options:

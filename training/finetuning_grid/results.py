@@ -29,7 +29,7 @@ class TrialOutcome(Record):
     """Scores of a trial, or the reason why it has none."""
 
     main_metric: str = ""
-    """Metric that ranks trials; empty if the trial diverged before its task was read."""
+    """Metric that ranks trials; empty if the trial diverged."""
     steps: int = 0
     """Number of updates of the weights."""
     scores: Scores = Field(default_factory=dict)
@@ -65,7 +65,7 @@ class GridResults(Record):
 
     options: GridOptions
     main_metric: str
-    """Metric that the combinations are ranked by."""
+    """Metric that the combinations are ranked by; `score` if all trials diverged."""
     combinations: Annotated[tuple[CombinationResult, ...], FROM_LIST]
     """Combinations from the best to the worst; then those with a trial that diverged."""
 
@@ -95,7 +95,7 @@ def write_results(
     Raises:
         BitcipherError: if a trial of each combination diverged.
     """
-    metric = next((each.main_metric for each in outcomes if each.main_metric), "")
+    metric = next((each.main_metric for each in outcomes if each.main_metric), "score")
     ended = list(zip(trials, outcomes, strict=True))
     combinations = []
     for number in range(trials[-1].combination + 1):
@@ -121,7 +121,9 @@ def write_results(
 def format_results(results: GridResults) -> str:
     """Return the table of a grid in Markdown: options, steps, and each score as mean ± standard deviation of seeds."""
     trained = [trial.outcome for row in results.combinations for trial in row.trials if not trial.outcome.diverged]
-    metrics = sorted(trained[0].scores, key=lambda name: name != results.main_metric) if trained else []
+    metrics = (
+        sorted(trained[0].scores, key=lambda name: name != results.main_metric) if trained else [results.main_metric]
+    )
     header = ("trials", *results.combinations[0].settings, "steps", *metrics)
     rows = []
     for row in results.combinations:
@@ -131,8 +133,8 @@ def format_results(results: GridResults) -> str:
             if row.mean_score is None
             else [format_spread([each.scores[name] for each in outcomes], 2) for name in metrics]
         )
-        names, steps = ", ".join(trial.name for trial in row.trials), max(each.steps for each in outcomes)
-        rows.append((names, *map(format_value, row.settings.values()), f"{steps:,}", *scores))
+        trials, steps = ", ".join(trial.name for trial in row.trials), max(each.steps for each in outcomes)
+        rows.append((trials, *map(format_value, row.settings.values()), f"{steps:,}", *scores))
     baselines = trained[0].baselines if trained else {}
     columns = len(header) - len(metrics) - 1
     rows += [

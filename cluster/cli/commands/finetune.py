@@ -1,5 +1,6 @@
 """Command that fine-tunes a model on a task: `finetune`."""
 
+import json
 import shlex
 from typing import TYPE_CHECKING, Annotated
 
@@ -119,10 +120,11 @@ def _print_grid(results: "GridResults", folder: str) -> None:
     from cluster.cli.display.console import OUT
     from cluster.cli.display.markdown import print_markdown
     from training.finetuning_grid.results import format_results
-    from training.settings import format_value
 
     print_markdown(format_results(results))
     best = results.combinations[0].settings
-    settings = " ".join(f"--set {shlex.quote(f'{name}={format_value(value)}')}" for name, value in best.items())
+    # All digits of numbers, so that a run with these options equals the trial.
+    texts = (f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in best.items())
+    settings = " ".join(f"--set {shlex.quote(text)}" for text in texts)
     print_text(f"Options of the best combination: {settings or 'the defaults'}")
     OUT.print(f"The grid is in {redact(folder)}: trials.md, trials.json, and the runs in trials.")

@@ -13,7 +13,9 @@ from training.finetuning_grid import trial_run
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-GRID = ("loop.learning_rate=[3.0e-3, 1.0e-9]", "num_train_epochs=[4, 8]", "seed=[1, 2]")
+# A number with more digits than tables show.
+RATE = 0.003000012
+GRID = (f"loop.learning_rate=[{RATE}, 1.0e-9]", "num_train_epochs=[4, 8]", "seed=[1, 2]")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,7 @@ def test_combinations_are_ranked_by_the_mean_over_seeds(grid):
     settings = [row["settings"] for row in rows]
     assert sorted(map(json.dumps, settings)) == sorted(
         json.dumps({"loop.learning_rate": rate, "num_train_epochs": epochs})
-        for rate in (3e-3, 1e-9)
+        for rate in (RATE, 1e-9)
         for epochs in (4.0, 8.0)
     )
     means = [row["mean_score"] for row in rows]
@@ -62,7 +64,7 @@ def test_combinations_are_ranked_by_the_mean_over_seeds(grid):
         assert [trial["seed"] for trial in row["trials"]] == [1, 2]
         assert row["mean_score"] == pytest.approx(sum(scores) / 2)
     # A learning rate of 1e-9 learns nothing.
-    assert settings[0]["loop.learning_rate"] == 3e-3
+    assert settings[0]["loop.learning_rate"] == RATE
     assert means[0] > 50 > 20 > means[-1]
     table = (out / "trials.md").read_text()
     assert table.startswith("| trials | loop.learning_rate | num_train_epochs | steps | matthews |")
@@ -78,6 +80,8 @@ def test_printed_options_give_the_run_of_the_best_trial(inputs, grid, tmp_path):
     done(inputs, tmp_path / "run", *line.partition(": ")[2].split(), "--seed", best["seed"], grid=())
     again = json.loads((tmp_path / "run" / "predictions.json").read_text())
     assert again["scores"] == best["outcome"]["scores"]
+    options = json.loads((tmp_path / "run" / "finetune.json").read_text())["options"]
+    assert options["loop"]["learning_rate"] == RATE
     metrics = Path(out, "trials", best["name"], "metrics.jsonl").read_text().splitlines()
     assert len(metrics) == len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines())
 
@@ -128,6 +132,9 @@ def test_diverged_trial_ranks_its_combination_last(inputs, tmp_path):
     failed = finetune(inputs, tmp_path / "all", grid=("loop.learning_rate=[1.0e+30]",))
     assert isinstance(failed.exception, BitcipherError)
     assert "No combination of options was trained without divergence" in str(failed.exception)
+    header, _, row, *_ = (tmp_path / "all" / "trials.md").read_text().splitlines()
+    assert header.count("|") == row.count("|")
+    assert "diverged" in row
 
 
 @pytest.mark.parametrize(
