@@ -1,6 +1,6 @@
 """Every command with every kind of bad input.
 
-python tests/bad_inputs.py    # prints a table of command, input, exit code and sentence
+python tests/bad_inputs.py [COMMAND ...]    # prints a table of command, input, exit code and sentence
 """
 
 import contextlib
@@ -170,11 +170,12 @@ def run(arguments: list[str]) -> Outcome:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table of the given commands, or of all."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))  # `tests/bitcipher` would hide the package
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         bad = write_inputs(folder)
-        for command in COMMANDS:
+        for command in sys.argv[1:] or COMMANDS:
             for kind, outcome in outcomes(folder, command, bad):
                 sentence = repr(outcome.error) if outcome.error else outcome.err.strip() or outcome.out.strip()
                 lines = sentence.replace(temporary, "").splitlines() or [""]

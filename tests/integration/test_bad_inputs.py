@@ -1,5 +1,7 @@
 """Bad input never gives a traceback or half an output, but one sentence and exit code 2 (see `bad_inputs.py`)."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import bad_inputs
@@ -50,3 +52,10 @@ def test_unknown_option_is_named(command):
 def test_all_commands_with_paths_are_tried():
     tried = {line.split()[0] for line in bad_inputs.COMMANDS.values()}
     assert set(all_commands()) - tried == {"submit", "doctor", "demo"}
+
+
+def test_script_prints_a_table():
+    command = [sys.executable, bad_inputs.__file__, "status"]
+    rows = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert len(rows) >= 8
+    assert any(row.split()[:3] == ["status", "missing", "2"] for row in rows)
