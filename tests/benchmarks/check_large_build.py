@@ -3,7 +3,7 @@
     python tests/benchmarks/make_corpus.py --data books ../shared/data/enwiki --tokens 1e9 --out corpus
     python tests/benchmarks/check_large_build.py corpus --workers 2 --out billion
 
-Prints two Markdown tables: planned and measured values, and the cost of the build with the memory of its processes.
+Prints two Markdown tables: the cost of the build with the memory of its processes, and planned and measured values.
 The build stays in --out. Linux only.
 """
 
@@ -37,6 +37,10 @@ def main() -> None:
         planned = json.loads(run_script("plan_from_first.py", *sample, *data, folder=folder).output)
         settings = ("--workers", options.workers, "--memory-mib", options.memory_mib, "--mode", options.mode)
         cost = run_sampled([*BITCIPHER, "build", *data, "--out", out, *settings])
+        print(f"| workers | budget | {' | '.join(COST_COLUMNS)} | disk |\n|{'---|' * (len(COST_COLUMNS) + 3)}")
+        budget = f"{(options.memory_mib << 20) / 1e6:,.0f} MB"
+        cells = [str(options.workers), budget, *cost.cells(), f"{size_of(out) / 1e6:,.0f} MB"]
+        print(f"| {' | '.join(cells)} |\n", flush=True)  # what follows can take as long as the merges did
         measured = json.loads(run_script("measured_build.py", out, folder=folder).output)
     measured["wall seconds"] = report_of(out)["seconds"]
     print("| | planned | range | measured | planned / measured |\n|---|---|---|---|---|")
@@ -44,10 +48,6 @@ def main() -> None:
         low, point, high = (f"{planned[bound][name]:,.0f}" for bound in ("low", "point", "high"))
         ratio = f"{planned['point'][name] / real:.2f}" if real else "–"
         print(f"| {name} | {point} | {low} – {high} | {real:,.0f} | {ratio} |")
-    print(f"\n| workers | budget | {' | '.join(COST_COLUMNS)} | disk |\n|{'---|' * (len(COST_COLUMNS) + 3)}")
-    budget = f"{(options.memory_mib << 20) / 1e6:,.0f} MB"
-    cells = [str(options.workers), budget, *cost.cells(), f"{size_of(out) / 1e6:,.0f} MB"]
-    print(f"| {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":
