@@ -20,11 +20,11 @@ class MeasuredStage(Generic[In, Out]):
     def __init__(self, spec: StageSpec[In, Out], cpu_clock: Callable[[], float] = time.process_time):
         self._cpu_clock = cpu_clock
         self._name = spec.name
+        release_memory()  # of the preceding stage
         self._stage = spec.make(**spec.arguments)
 
     def __call__(self, item: In) -> Iterator[StageResult[Out]]:
         """Yield the outputs for an input, each with the cost since the previous output."""
-        release_memory()  # of the item or stage before
         outputs = iter(self._stage(item))
         while True:
             with CostMeter(self._cpu_clock) as meter:
