@@ -22,9 +22,11 @@ BYTES_PER_ENTRY = 76
 
 # Bytes of memory per entry, and per row, while segments are merged. Both are held as read and as merged (24 bytes for
 # an entry, 28 for a row), and rows also with the position of their entries and their place in the order (16). Measured
-# on text, where a row has about four entries: 36 bytes. Measured on 200 million words that occur once, where a row has
-# one entry and each entry another right word, whose number, hashes and place in the order are held too: 75 bytes.
-BYTES_PER_MERGED = 78
+# on text, where a row has about four entries: 36 bytes. Measured on 33 million words that occur once, where a row has
+# one entry and each entry another right word, whose number, hashes and place in the order are held too: 75 bytes. With
+# 200 million such words, workers took 102: a set of numbers has two bits per word of the segment, and memory that was
+# freed for earlier ranges is not used completely.
+BYTES_PER_MERGED = 102
 
 # Bytes of memory per entry of the segments, while all entries are weighted in memory. Measured: 66 bytes.
 BYTES_PER_WEIGHTED_ENTRY = 72
