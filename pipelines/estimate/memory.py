@@ -8,7 +8,13 @@ from bitcipher.spelling import FIT_WORDS
 from pipelines.embed.spectral.word_ranges import MIN_SHARE, word_bytes
 from pipelines.embed.table_memory import pass_bytes, sums_bytes
 from pipelines.options import EmbeddingOptions
-from pipelines.runtime.memory_budget import BYTES_PER_MERGED, BYTES_PER_SUMMED_WORD, LIBRARY_BYTES, MemoryBudget
+from pipelines.runtime.memory_budget import (
+    BYTES_PER_ENTRY,
+    BYTES_PER_MERGED,
+    BYTES_PER_SUMMED_WORD,
+    LIBRARY_BYTES,
+    MemoryBudget,
+)
 
 # Number of copies of the table of the vocabulary in the driver while it is chosen: the candidates of all ranges, their
 # concatenation, the vocabulary, and its sorted copy.
@@ -72,7 +78,7 @@ def estimate_memory(
     """
     limits = budget.range_limits
     summing = LIBRARY_BYTES + min(types, limits.words) * BYTES_PER_SUMMED_WORD
-    merging = LIBRARY_BYTES + max(limits.size, row_entries) * BYTES_PER_MERGED
+    merging = LIBRARY_BYTES + max(limits.size * BYTES_PER_MERGED, row_entries * BYTES_PER_ENTRY)
     estimator = embedding.estimator()
     blocks = block_count(embedding.window, summed=False)
     largest = max(segment_types, default=0)
