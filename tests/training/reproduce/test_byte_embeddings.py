@@ -1,4 +1,4 @@
-"""`bitcipher align-bytes` and `bitcipher reproduce byte-embeddings` with a tiny BERT."""
+"""`bitcipher align-bytes` and `bitcipher reproduce byte-embeddings` with a tiny model of the recipe `next-sentence`."""
 
 import pytest
 import tiny_commands
@@ -8,13 +8,11 @@ from cluster.cli.main import app
 from training.byte_embeddings.options import LOSSES
 from training.byte_embeddings.stored_embeddings import load_byte_embeddings
 
-BERT = ("model.architecture=bert", "model.next_sentence=true", "objective={name: next_sentence}")
-
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bert")
-    return tiny_commands.train(folder, folder / "run", *BERT)
+    folder = tmp_path_factory.mktemp("model")
+    return tiny_commands.train(folder, folder / "run", recipe="next-sentence")
 
 
 def invoke(*arguments):
