@@ -46,11 +46,12 @@ class WordEncoder:
         Raises:
             BitcipherError: if there is no mask token.
         """
-        self.special = special_tokens(tokenizer)
-        if self.special.mask is None:
+        special = special_tokens(tokenizer)
+        if special.mask is None:
             raise BitcipherError(
                 "The tokenizer has no mask token, which masked examples need; use that of a masked LM."
             )
+        self._special, self._mask = special, special.mask
         self._tokenizer, self._is_whole, self._size = tokenizer, is_whole, vocab_size(tokenizer)
         self._pieces: dict[str, list[int]] = {}
 
@@ -77,20 +78,20 @@ class WordEncoder:
         numbers: dict[str, int] = {}
         rows, positions, labels = [], [], []
         for meant, words, is_masked in zip(passages, shown, masked, strict=True):
-            row, columns = [self.special.begin], []
+            row, columns = [self._special.begin], []
             for target, word, hidden in zip(meant, words, is_masked, strict=True):
                 if hidden:
                     columns.append(len(row))
                     labels += self.pieces(target)
-                    row.append(self.special.mask)
+                    row.append(self._mask)
                 elif self._is_whole and len(self.pieces(word)) > 1:
                     row.append(self._size + numbers.setdefault(word, len(numbers)))
                 else:
                     row += self.pieces(word)
-            rows.append([*row, self.special.end])
+            rows.append([*row, self._special.end])
             positions.append(columns)
         length = max(map(len, rows))
-        input_ids = np.full((len(rows), length), self.special.pad, np.int64)
+        input_ids = np.full((len(rows), length), self._special.pad, np.int64)
         for line, row in zip(input_ids, rows, strict=True):
             line[: len(row)] = row
         lengths = np.array([len(row) for row in rows])

@@ -20,7 +20,14 @@ from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from training.byte_embeddings.alignment import ByteEmbeddings, align, aligned_tokens
 from training.byte_embeddings.options import LOSSES, AlignmentOptions
-from training.byte_embeddings.paired_accuracy import MASKED, SENTENCE, BatchAccuracy, measure_accuracy, paired_p_value
+from training.byte_embeddings.paired_accuracy import (
+    MASKED,
+    SENTENCE,
+    BatchAccuracy,
+    majority_accuracy,
+    measure_accuracy,
+    paired_p_value,
+)
 from training.byte_embeddings.stored_embeddings import METADATA, load_byte_embeddings, save_byte_embeddings
 from training.byte_embeddings.table_replacement import byte_table, random_table, replaced_input_embeddings
 from training.data import TokenDataset
@@ -36,7 +43,7 @@ from training.reproduce.byte_embedding_figures import draw_loss_surfaces, draw_n
 from training.run_files import CONFIG, TOKENIZER, PretrainingConfig
 from training.settings import apply_settings
 
-TEACHER, RANDOM = "model", "random vectors"
+TEACHER, RANDOM, MAJORITY = "model", "random vectors", "no model: most frequent answer"
 TASKS = {MASKED: "masked", SENTENCE: "sentences"}
 SIGNIFICANCE_LEVELS = (0.05, 0.1)
 PCA_LOSS = "additive_euclidean_cosine"  # of the paper's Figure 7
@@ -89,10 +96,10 @@ def reproduce_byte_embeddings(
     world = World.current(recipe.loop.device)
     model.to(world.device)
     examples = [_examples_of(recipe, run, text, out, progress) for text in texts]
+    batch = recipe.loop.micro_batch_size_for(1)
 
     def score(name: str, table: Tensor) -> Scores:
         with replaced_input_embeddings(model, table):
-            batch = recipe.loop.micro_batch_size_for(1)
             return Scores(name, [measure_accuracy(model, each, eval_sequences, batch, world) for each in examples])
 
     own = input_embeddings(model).weight.detach()
@@ -103,6 +110,7 @@ def reproduce_byte_embeddings(
         networks[name] = _aligned(model, tokenizer, options, out, progress)
         scores.append(score(name, byte_table(model, networks[name], aligned_tokens(tokenizer))))
     scores.append(score(RANDOM, random_table(model, seed=1)))
+    scores.append(Scores(MAJORITY, [majority_accuracy(each, eval_sequences, batch) for each in examples]))
     formatted = _format(scores, texts)
     storage.write_bytes(storage.join(out, "table.md"), formatted.encode())
     with TemporaryDirectory() as folder:
@@ -189,12 +197,12 @@ def draw_p_values(scores: Sequence[Scores], texts: Sequence[str], path: Path) ->
     """Draw the p-value of the difference from the model for each network, in one panel per text and task (Figure 6).
 
     Args:
-        scores: accuracies of the model, the networks, and random vectors.
+        scores: accuracies of the model, the networks, and baselines.
         texts: the texts.
         path: output path of the PNG.
     """
     columns = [(number, task) for number in range(len(texts)) for task in scores[0].of_texts[number]]
-    networks = [each for each in scores if each.name not in (TEACHER, RANDOM)]
+    networks = [each for each in scores if each.name not in (TEACHER, RANDOM, MAJORITY)]
     with matplotlib.rc_context({"axes.spines.top": False, "axes.spines.right": False}):
         size = (4.2 * len(columns), 0.8 + 0.3 * len(networks))
         figure = Figure(figsize=size, layout="constrained")

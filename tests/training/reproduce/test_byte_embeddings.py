@@ -42,8 +42,13 @@ def test_all_losses_are_compared(run, tmp_path):
         reports.append(result.stdout)
     assert reports[0] == reports[1] == (tmp_path / "out" / "table.md").read_text()
     names = [row.split("|")[1].strip() for row in reports[0].splitlines()[2:]]
-    assert names == ["model", *(f"small, {loss}" for loss in LOSSES), "random vectors"]
-    assert reports[0].count("(p = ") == 2 * (len(LOSSES) + 1)  # masked tokens and sentences
+    assert names == [
+        "model",
+        *(f"small, {loss}" for loss in LOSSES),
+        "random vectors",
+        "no model: most frequent answer",
+    ]
+    assert reports[0].count("(p = ") == 2 * (len(LOSSES) + 2)  # masked tokens and sentences
     for figure in ("p-values", "norms", "loss-surfaces", "pca"):
         assert (tmp_path / "out" / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
     assert "other options" in str(invoke(*line, "--set", "epochs=2").exception)
