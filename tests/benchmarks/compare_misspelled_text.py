@@ -33,7 +33,7 @@ from misspellings import read_misspellings
 from prepare import read_texts
 
 from training.byte_embeddings.alignment import ByteEmbeddings, aligned_tokens
-from training.byte_embeddings.paired_accuracy import BatchAccuracy, paired_p_value
+from training.byte_embeddings.paired_accuracy import BatchAccuracy, format_p_value, paired_p_value
 from training.byte_embeddings.stored_embeddings import load_byte_embeddings
 from training.byte_embeddings.table_replacement import byte_table
 from training.byte_embeddings.whole_words import WordBatch, WordEncoder
@@ -85,8 +85,8 @@ def split_misspellings(files: Sequence[Path], encoder: WordEncoder) -> list[dict
     words = sorted(spellings)
     is_first = np.random.default_rng(0).random(len(words)) < 0.5
     return [
-        {word: spellings[word] for word, first in zip(words, is_first, strict=True) if first is half}
-        for half in (np.True_, np.False_)
+        {word: spellings[word] for word, first in zip(words, is_first, strict=True) if first == half}
+        for half in (True, False)
     ]
 
 
@@ -133,7 +133,7 @@ def draw_passages(data: list[str], encoder: WordEncoder) -> Iterator[Passage]:
             yield Passage(chosen, is_masked, int(random.integers(2**32)))
 
 
-def fitting(passages: Iterable[Passage], spells: Sequence[Spell], encoder: WordEncoder, length: int) -> list[Passage]:
+def drop_long(passages: Iterable[Passage], spells: Sequence[Spell], encoder: WordEncoder, length: int) -> list[Passage]:
     """Return the passages that have at most `length` tokens with any noise."""
     return [
         each
@@ -163,9 +163,9 @@ def main() -> None:
     letters = sorted({character for each in passages for word in each.words for character in word})
     noises |= {f"characters {share:.0%}": replace_characters(letters, share) for share in REPLACED}
     limit = model.config.max_position_embeddings
-    passages = fitting(passages, list(noises.values()), tokens, limit)
+    passages = drop_long(passages, list(noises.values()), tokens, limit)
     tuning = islice(draw_passages(arguments.tuning_text, tokens), arguments.steps * BATCH)
-    tuning_passages = fitting(tuning, [tuning_spell], tokens, limit)
+    tuning_passages = drop_long(tuning, [tuning_spell], tokens, limit)
 
     def score(
         input_table: torch.Tensor, embeddings: ByteEmbeddings | None, encoder: WordEncoder
@@ -198,7 +198,7 @@ def main() -> None:
 def format_row(own: Sequence[BatchAccuracy], row: Sequence[BatchAccuracy]) -> list[str]:
     """Return the cells of a row: accuracy in percent, and the p-value of the difference from the first row."""
     return [
-        f"{found.accuracy:.1f}" + ("" if row is own else f" (p = {paired_p_value(first, found):.3f})")
+        f"{found.accuracy:.1f}" + ("" if row is own else f" ({format_p_value(paired_p_value(first, found))})")
         for first, found in zip(own, row, strict=True)
     ]
 

@@ -98,3 +98,8 @@ def paired_p_value(first: BatchAccuracy, second: BatchAccuracy) -> float:
     if np.array_equal(first.of_batches, second.of_batches):
         return 1.0
     return float(ttest_rel(first.of_batches, second.of_batches).pvalue)
+
+
+def format_p_value(value: float) -> str:
+    """Return "p = 0.123", or "p < 0.001"."""
+    return f"p = {value:.3f}" if value >= 0.001 else "p < 0.001"

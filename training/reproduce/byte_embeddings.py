@@ -24,6 +24,7 @@ from training.byte_embeddings.paired_accuracy import (
     MASKED,
     SENTENCE,
     BatchAccuracy,
+    format_p_value,
     majority_accuracy,
     measure_accuracy,
     paired_p_value,
@@ -33,7 +34,7 @@ from training.byte_embeddings.table_replacement import byte_table, random_table,
 from training.data import TokenDataset
 from training.decoding import open_model
 from training.loop import TextExamples, World
-from training.markdown import escape, format_table
+from training.markdown import format_table
 from training.models import input_embeddings
 from training.objectives import MaskedLM
 from training.prepare import prepare_text
@@ -180,17 +181,22 @@ def _format(scores: Sequence[Scores], texts: Sequence[str]) -> str:
     columns = [(number, task) for number in range(len(texts)) for task in scores[0].of_texts[number]]
     header = [
         "input embeddings",
-        *(f"{escape(Path(texts[number]).name)}: {TASKS[task]}, %" for number, task in columns),
+        *(f"{_title(texts[number])}: {TASKS[task]}, %" for number, task in columns),
     ]
     rows = []
     for name, of_texts in scores:
         cells = [name]
         for number, task in columns:
             own, found = scores[0].of_texts[number][task], of_texts[number][task]
-            p_value = "" if name == TEACHER else f" (p = {paired_p_value(own, found):.3f})"
+            p_value = "" if name == TEACHER else f" ({format_p_value(paired_p_value(own, found))})"
             cells.append(f"{found.accuracy:.1f}{p_value}")
         rows.append(cells)
     return format_table(header, rows)
+
+
+def _title(text: str) -> str:
+    """Return the name of a text without its ending."""
+    return Path(text).name.split(".")[0]
 
 
 def draw_p_values(scores: Sequence[Scores], texts: Sequence[str], path: Path) -> None:
@@ -211,11 +217,13 @@ def draw_p_values(scores: Sequence[Scores], texts: Sequence[str], path: Path) ->
             own = scores[0].of_texts[number][task]
             values = [paired_p_value(own, each.of_texts[number][task]) for each in networks]
             colors = ["tab:blue" if each.name.startswith("small") else "tab:green" for each in networks]
-            panel.barh(np.arange(len(networks)), values, color=colors)
+            bars = panel.barh(np.arange(len(networks)), values, color=colors)
+            panel.bar_label(bars, [format_p_value(value) for value in values], padding=3, fontsize=7)
+            panel.set_xlim(0, max(1.35 * max(values), 1.2 * max(SIGNIFICANCE_LEVELS)))  # with space for the labels
             for level in SIGNIFICANCE_LEVELS:
                 panel.axvline(level, color="gray", linestyle="--", linewidth=1)
             panel.set_yticks(np.arange(len(networks)), [each.name for each in networks])
             panel.set_xlabel("p-value")
-            panel.set_title(f"{Path(texts[number]).name}: {TASKS[task]}", fontsize="medium")
+            panel.set_title(f"{_title(texts[number])}: {TASKS[task]}", fontsize="medium")
         panels[0].invert_yaxis()  # of all panels, which share the axis
         figure.savefig(path, dpi=120)
