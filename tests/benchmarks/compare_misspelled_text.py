@@ -42,7 +42,7 @@ from training.decoding import open_model
 from training.markdown import format_table
 from training.models import input_embeddings
 
-PASSAGE_WORDS = 40
+PASSAGE_WORDS = 24
 MASKED = 0.15  # of the words of one token
 BATCH = 16  # passages
 MISSPELLED = (0.25, 0.5, 1.0)

@@ -74,7 +74,7 @@ def fit_without(vectors: CipherVectors, bands: Sequence[tuple[str, np.ndarray]],
 
 def fit_spelling(words: Sequence[str], units: np.ndarray, counts: np.ndarray) -> Predict:
     """Fit the n-grams of bitcipher."""
-    return Spelling.fit(words, units, counts, DEFAULT_SHARE).predict
+    return Spelling.fit(pa.array(words, pa.large_string()), units, counts, DEFAULT_SHARE).predict
 
 
 def score_held_out(
@@ -83,8 +83,8 @@ def score_held_out(
     """Yield the number of held-out words of each band, and the mean cosine of predicted and true vectors."""
     units = vectors.get_normed_vectors()
     for name, rows in bands:
-        predicted = predict(vectors.words.take(pa.array(rows)).to_pylist())
-        mean = np.einsum("ij,ij->i", predicted, units[rows]).mean() if len(rows) else 0
+        words = vectors.words.take(pa.array(rows)).to_pylist()
+        mean = np.einsum("ij,ij->i", predict(words), units[rows]).mean() if words else 0
         yield [name, f"{len(rows):,}", f"{mean:.3f}"]
 
 
