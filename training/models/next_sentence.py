@@ -8,9 +8,9 @@ from transformers import ModernBertConfig, ModernBertForMaskedLM
 class ModernBertForPreTraining(ModernBertForMaskedLM):
     """Masked language model with a next-sentence head.
 
-    ModernBERT has no token types, and a small one learns slowly to compare segments in its first token, as BERT's head
-    needs. This head compares the mean hidden states u and v of the segments: a linear layer of u, v, |u - v| and u · v
-    by component (Conneau et al. 2017, InferSent, section 3.1).
+    ModernBERT has no token types, so its first token cannot see from the input which segment a token is in. Therefore,
+    this head compares the mean hidden states u and v of the segments: a linear layer of u, v, |u - v| and u · v by
+    component (Conneau et al. 2017, InferSent, section 3.1).
     """
 
     def __init__(self, config: ModernBertConfig) -> None:
