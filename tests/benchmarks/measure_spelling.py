@@ -6,16 +6,14 @@ VECTORS are a build or a folder of vectors that were made with `--spelling-share
 """
 
 import argparse
-import csv
-import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from fasttext_model import FastTextModel
+from misspellings import Misspelling, read_misspellings
 
 from bitcipher.evaluation.evaluation_sets import list_similarity_files
 from bitcipher.spelling import Spelling
@@ -34,15 +32,13 @@ DEFAULT_SHARE = EmbeddingOptions().spelling_share
 EXAMPLES = 20
 NEIGHBORS = 3
 
+Predict = Callable[[Sequence[str]], np.ndarray]
+"""Returns vectors of strings, (n, d), of length 1 or 0."""
+Fit = Callable[[Sequence[str], np.ndarray, np.ndarray], Predict]
+"""Makes the vectors of strings from words, their unit vectors (n, d) and their counts (n,)."""
+
 # Misspelled words whose cosines with all words are in memory at a time.
 BLOCK = 256
-
-
-class Misspelling(NamedTuple):
-    """An unknown word, and the word that was meant."""
-
-    written: str
-    meant: str
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -68,17 +64,27 @@ def held_out_rows(vectors: CipherVectors, seed: int) -> list[tuple[str, np.ndarr
     return bands
 
 
-def predict_held_out(vectors: CipherVectors, seed: int) -> Iterator[list[str]]:
-    """Yield the number of held-out words of each band, and the mean cosine of predicted and true vectors."""
-    bands = held_out_rows(vectors, seed)
-    units, is_known = vectors.get_normed_vectors(), np.ones(len(vectors), bool)
+def fit_without(vectors: CipherVectors, bands: Sequence[tuple[str, np.ndarray]], fit: Fit) -> Predict:
+    """Fit vectors of strings to all words but those of the bands."""
+    is_known = np.ones(len(vectors), bool)
     is_known[np.concatenate([rows for _, rows in bands])] = False
-    spelling = Spelling.fit(
-        vectors.words.filter(pa.array(is_known)), units[is_known], vectors.counts[is_known], DEFAULT_SHARE
-    )
+    words = vectors.words.filter(pa.array(is_known))
+    return fit(words.to_pylist(), vectors.get_normed_vectors()[is_known], vectors.counts[is_known])
+
+
+def fit_spelling(words: Sequence[str], units: np.ndarray, counts: np.ndarray) -> Predict:
+    """Fit the n-grams of bitcipher."""
+    return Spelling.fit(pa.array(words, pa.large_string()), units, counts, DEFAULT_SHARE).predict
+
+
+def score_held_out(
+    vectors: CipherVectors, bands: Sequence[tuple[str, np.ndarray]], predict: Predict
+) -> Iterator[list[str]]:
+    """Yield the number of held-out words of each band, and the mean cosine of predicted and true vectors."""
+    units = vectors.get_normed_vectors()
     for name, rows in bands:
-        predicted = spelling.predict(vectors.words.take(pa.array(rows)))
-        mean = np.einsum("ij,ij->i", predicted, units[rows]).mean() if len(rows) else 0
+        words = vectors.words.take(pa.array(rows)).to_pylist()
+        mean = np.einsum("ij,ij->i", predict(words), units[rows]).mean() if words else 0
         yield [name, f"{len(rows):,}", f"{mean:.3f}"]
 
 
@@ -100,19 +106,12 @@ def score_shares(
         yield [str(share), *(f"{100 * figure:.1f}" for figure in figures)]
 
 
-def read_misspellings(path: Path, vectors: CipherVectors) -> list[Misspelling]:
-    """Return the distinct misspelled words of a list that are unknown, and whose correct word is known."""
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as lines:
-        rows = [
-            Misspelling(row["misspelling"].lower(), row["correct"].lower())
-            for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        ]
-    return [pair for pair in dict.fromkeys(rows) if pair.meant in vectors and pair.written not in vectors]
+def find_unknown(path: Path, vectors: CipherVectors) -> list[Misspelling]:
+    """Return the misspelled words of a list that are unknown, and whose correct word is known."""
+    return [pair for pair in read_misspellings(path) if pair.meant in vectors and pair.written not in vectors]
 
 
-def find_ranks(
-    vectors: CipherVectors, predict: Callable[[Sequence[str]], np.ndarray], pairs: Sequence[Misspelling]
-) -> np.ndarray:
+def find_ranks(vectors: CipherVectors, predict: Predict, pairs: Sequence[Misspelling]) -> np.ndarray:
     """Return the rank of the meant word among the neighbors of each misspelled word, from 1 on, (n,) int64."""
     is_word = np.asarray(vectors.words) != OOV
     ranks = np.empty(len(pairs), np.int64)
@@ -126,9 +125,9 @@ def find_ranks(
     return ranks
 
 
-def share_of_nearest(path: Path, vectors: CipherVectors, predict: Callable[[Sequence[str]], np.ndarray]) -> list[str]:
+def share_of_nearest(path: Path, vectors: CipherVectors, predict: Predict) -> list[str]:
     """Return the name and length of a list, and how often the meant word is the nearest neighbor, or among ten."""
-    ranks = find_ranks(vectors, predict, read_misspellings(path, vectors))
+    ranks = find_ranks(vectors, predict, find_unknown(path, vectors))
     shares = (f"{(ranks <= limit).mean():.1%}" if len(ranks) else "" for limit in (1, 10))
     return [path.name, f"{len(ranks):,}", *shares]
 
@@ -155,7 +154,9 @@ def main(chosen: argparse.Namespace) -> None:
     vectors = CipherVectors.load(chosen.vectors)
     if vectors.spelling:
         raise SystemExit(f"{chosen.vectors} depends on the spelling already: make vectors with --spelling-share 0.")
-    print_table(["count", "held-out words", "mean cosine"], predict_held_out(vectors, chosen.seed))
+    bands = held_out_rows(vectors, chosen.seed)
+    held_out = score_held_out(vectors, bands, fit_without(vectors, bands, fit_spelling))
+    print_table(["count", "held-out words", "mean cosine"], held_out)
     spelling = Spelling.fit(vectors.words, vectors.get_normed_vectors(), vectors.counts, DEFAULT_SHARE)
     files = [file for path in chosen.similarity for file in list_similarity_files(path)]
     header = ["share", *(Path(file).stem for file in files), "mean", "analogies"]
@@ -170,7 +171,7 @@ def main(chosen: argparse.Namespace) -> None:
         for name, table, predict in tables
     )
     print_table(["vectors", "list", "misspelled words", "meant word is nearest", "among ten"], shares)
-    pairs = read_misspellings(chosen.misspellings[0], vectors)
+    pairs = find_unknown(chosen.misspellings[0], vectors)
     examples = describe_examples(spelled, pairs, find_ranks(spelled, spelling.predict, pairs), chosen.seed)
     print_table(["misspelled", "meant", "rank", "neighbors"], examples)
 

@@ -62,6 +62,7 @@ def test_every_architecture_has_objective():
         ("causal", "opt"),
         ("span_corruption", "t5"),
         ("next_sentence", "bert"),
+        ("next_sentence", "modernbert"),
         ("replaced_tokens", "bert"),
         ("replaced_tokens", "roberta"),
         ("replaced_tokens", "modernbert"),

@@ -31,7 +31,7 @@ def test_shipped_recipe_is_valid(name):
     recipe = read_recipe(find_recipe(name), ["text.sources=[corpus]"])
     assert recipe.text.sources == ("corpus",)
     assert recipe.embeddings.init == (
-        "cipher" if name.endswith(("near", "wide", "best", "cipher", "10m")) else "random"
+        "cipher" if name.endswith(("near", "wide", "best", "cipher", "10m", "next-sentence")) else "random"
     )
     assert Recipe.parse(yaml.safe_load(recipe.to_yaml()), "test") == recipe
 

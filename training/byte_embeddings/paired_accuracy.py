@@ -70,6 +70,23 @@ def measure_accuracy(
     return {name: BatchAccuracy(*np.array(values).T) for name, values in sums.items()}
 
 
+def majority_accuracy(examples: TextExamples, eval_sequences: int, batch_size: int) -> dict[str, BatchAccuracy]:
+    """Return the accuracy of the most frequent token, and of the most frequent answer for sentences, by batch.
+
+    The arguments are those of `measure_accuracy`, and so are the examples.
+    """
+    ids = evaluation_ids(examples.validation_size, eval_sequences)
+    batches = [examples.validation_batch(ids[start : start + batch_size]) for start in range(0, len(ids), batch_size)]
+    arrays = {MASKED: "labels"} | ({SENTENCE: "is_random"} if SENTENCE in examples.objective.metrics else {})
+    accuracies = {}
+    for name, array in arrays.items():
+        values = [np.asarray(batch[array]) for batch in batches]
+        most_frequent = np.bincount(np.concatenate(values)).argmax()
+        counts = [((of_batch == most_frequent).sum(), len(of_batch)) for of_batch in values]
+        accuracies[name] = BatchAccuracy(*np.array(counts, float).T)
+    return accuracies
+
+
 def paired_p_value(first: BatchAccuracy, second: BatchAccuracy) -> float:
     """Return the p-value of a paired t-test over the accuracies of the same batches; 1 if they do not differ.
 
@@ -81,3 +98,8 @@ def paired_p_value(first: BatchAccuracy, second: BatchAccuracy) -> float:
     if np.array_equal(first.of_batches, second.of_batches):
         return 1.0
     return float(ttest_rel(first.of_batches, second.of_batches).pvalue)
+
+
+def format_p_value(value: float) -> str:
+    """Return "p = 0.123", or "p < 0.001"."""
+    return f"p = {value:.3f}" if value >= 0.001 else "p < 0.001"

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from transformers import PreTrainedModel
 
 from training.byte_embeddings.alignment import ByteEmbeddings
@@ -24,12 +25,29 @@ def byte_table(model: PreTrainedModel, embeddings: ByteEmbeddings, tokens: Mappi
     return table
 
 
+class TableLookup(nn.Module):
+    """Rows of a table [R, H] by id. Unlike with `nn.Embedding`, gradients pass through the table."""
+
+    def __init__(self, table: Tensor) -> None:
+        """Use the table itself, not a copy."""
+        super().__init__()
+        self.weight = table
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Return the rows [..., H] of ids [...]."""
+        return functional.embedding(ids, self.weight)
+
+
 @contextmanager
 def replaced_input_embeddings(model: PreTrainedModel, table: Tensor) -> Iterator[None]:
-    """Replace the input embeddings of a model by a table [V, H] for the block. A tied output layer stays as it is."""
+    """Replace the input embeddings of a model by a table for the block. A tied output layer stays as it is.
+
+    Args:
+        model: the model.
+        table: [R, H] a vector per id; ids from the size of the vocabulary on are those of other strings.
+    """
     original = input_embeddings(model)
-    replacement = nn.Embedding(*table.shape, padding_idx=original.padding_idx, _weight=table, _freeze=True)
-    model.set_input_embeddings(replacement)
+    model.set_input_embeddings(TableLookup(table))
     try:
         yield
     finally:

@@ -8,12 +8,10 @@ import torch
 from torch import Tensor
 
 from training.models.deberta import DebertaWithMaskDecoder
+from training.models.parts import model_inputs
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
-
-# Arrays of a batch that the model reads.
-_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 @torch.no_grad()
@@ -31,7 +29,7 @@ def layer_states(model: "PreTrainedModel", batch: Mapping[str, np.ndarray]) -> l
         of the decoder. H is the hidden size.
     """
     tensors = {name: torch.from_numpy(np.ascontiguousarray(array)).to(model.device) for name, array in batch.items()}
-    inputs = {name: tensors[name] for name in _INPUTS if name in tensors}
+    inputs = model_inputs(model, tensors)
     if isinstance(model, DebertaWithMaskDecoder):
         return [*model.deberta(**inputs, output_hidden_states=True).hidden_states[:-1], model.decode_masked(inputs)]
     if model.config.model_type != "t5":

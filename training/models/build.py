@@ -28,6 +28,7 @@ from training.models.encoders import (
     modernbert_config,
     roberta_config,
 )
+from training.models.next_sentence import ModernBertForPreTraining
 from training.models.options import ModelOptions
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import ProjectedRobertaForMaskedLM
@@ -46,6 +47,9 @@ _FAMILIES = {
     "opt": (opt_config, OPTForCausalLM),
     "t5": (t5_config, T5ForConditionalGeneration),
 }
+
+# Classes with the next-sentence head.
+_WITH_NEXT_SENTENCE = {"bert": BertForPreTraining, "modernbert": ModernBertForPreTraining}
 
 # Options that a checkpoint must match, and their names in the configurations of the families.
 _SIZES = {
@@ -79,7 +83,7 @@ def build_model(options: ModelOptions, special_tokens: "SpecialTokens", vocab_si
     """
     make_config, model_class = _FAMILIES[options.architecture]
     if options.next_sentence:
-        model_class = BertForPreTraining
+        model_class = _WITH_NEXT_SENTENCE[options.architecture]
     if options.embedding_size is not None:
         model_class = ProjectedRobertaForMaskedLM
     config = make_config(options, special_tokens, vocab_size)

@@ -34,6 +34,7 @@ from training.file_digests import check_stored_digests
 from training.models.deberta import DebertaWithMaskDecoder
 from training.models.encoders import attention_kernel
 from training.models.model_folder import MODEL_CONFIG, missing_model
+from training.models.next_sentence import ModernBertForPreTraining
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import PROJECTED, ProjectedRobertaConfig
 from training.models.replaced_tokens import ReplacedTokenConfig, ReplacedTokenModel
@@ -48,7 +49,8 @@ _CONFIGS = {
 }
 # Classes of this project by their names in `config.json`.
 _OWN_CLASSES = PROJECTED | {
-    each.__name__: each for each in (DebertaWithMaskDecoder, ReplacedTokenModel, SentenceViewModel)
+    each.__name__: each
+    for each in (DebertaWithMaskDecoder, ModernBertForPreTraining, ReplacedTokenModel, SentenceViewModel)
 }
 _GENERATION = "generation_config.json"
 _WEIGHTS = "model.safetensors"

@@ -49,7 +49,7 @@ class ModelOptions(Record):
     """Width of the token embeddings if it differs from `hidden_size` (untied `roberta` only); a linear layer and a
     LayerNorm project them to `hidden_size`."""
     next_sentence: bool = False
-    """Add the next-sentence head (`bert` only)."""
+    """Add the next-sentence head (`bert` and `modernbert` only)."""
     generator_layers: int | None = Field(None, ge=1)
     """Number of layers of the generator of replaced-token detection, which has the other sizes of the discriminator
     (encoders only). With it, all other options are those of the discriminator."""
@@ -75,8 +75,8 @@ class ModelOptions(Record):
             )
         if self.initializer_range is not None and self.architecture == "t5":
             raise ValueError("`model.initializer_range` has no effect on a t5, which scales its weights; leave it out.")
-        if self.next_sentence and self.architecture != "bert":
-            raise ValueError(f"`model.next_sentence` needs a bert; leave it out for {self.architecture}.")
+        if self.next_sentence and self.architecture not in ("bert", "modernbert"):
+            raise ValueError(f"`model.next_sentence` needs a bert or modernbert; leave it out for {self.architecture}.")
         self._check_encoder_option("generator_layers", ("embedding_size", "next_sentence", "checkpoint"))
         self._check_encoder_option("projector_size", ("embedding_size", "next_sentence", "generator_layers"))
         return self

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from torch import Tensor, nn
 
 from training.models.deberta import DebertaWithMaskDecoder
+from training.models.next_sentence import ModernBertForPreTraining
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -19,6 +20,14 @@ SENTENCE_VIEWS = "sentence-views"
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
+def model_inputs(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the arrays of a batch that the model reads, without those of a decoder."""
+    inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
+    if model.config.model_type == "modernbert":
+        inputs.pop("token_type_ids", None)  # only its next-sentence head uses them
+    return inputs
+
+
 def hidden_states(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> Tensor:
     """Return the output of the last layer at every position, from which `logits` computes logits.
 
@@ -30,7 +39,7 @@ def hidden_states(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> Tens
     Returns:
         [B, S, H], where H is the hidden size; for T5 the decoder's output [B, D, H].
     """
-    inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
+    inputs = model_inputs(model, batch)
     if isinstance(model, DebertaWithMaskDecoder):
         return model.decode_masked(inputs)
     if model.config.model_type != "t5":
@@ -59,18 +68,21 @@ def logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:
     return output_head(model)(hidden)
 
 
-def sentence_logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:
-    """Return the logits of BERT's next-sentence head.
+def sentence_logits(model: "PreTrainedModel", hidden: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
+    """Return the logits of the next-sentence head.
 
     Class 0 means that the second segment follows the first, class 1 that the second segment is random.
 
     Args:
-        model: a BERT with the next-sentence head.
+        model: a BERT or ModernBERT with the next-sentence head.
         hidden: [B, S, H] from `hidden_states`.
+        batch: the inputs of `hidden_states`.
 
     Returns:
         [B, 2].
     """
+    if isinstance(model, ModernBertForPreTraining):
+        return model.sentence_logits(hidden, batch["attention_mask"], batch["token_type_ids"])
     return model.cls.seq_relationship(model.bert.pooler(hidden))
 
 

@@ -32,7 +32,7 @@ class NextSentence(MaskedLM):
     loss, as in BERT. The sum over a batch does not depend on how its rows are split between workers.
     """
 
-    architectures: ClassVar[tuple[str, ...]] = ("bert",)
+    architectures: ClassVar[tuple[str, ...]] = ("bert", "modernbert")
     metrics: ClassVar[tuple[str, ...]] = (
         *("validation_loss", "perplexity", "masked_loss", "masked_accuracy", "sentence_loss", "sentence_accuracy"),
     )
@@ -126,7 +126,7 @@ def _score_sentences(
     """Return the cross-entropy of each row's sentence prediction, and whether it is correct, [B] each."""
     from torch.nn import functional
 
-    logits = models.sentence_logits(model, hidden).float()
+    logits = models.sentence_logits(model, hidden, batch).float()
     losses = functional.cross_entropy(logits, batch["is_random"], reduction="none")
     return losses, logits.argmax(dim=1) == batch["is_random"]
 

@@ -116,16 +116,22 @@ def draw_principal_components(
 
 
 def _draw_pairs(panel: Axes, in_table: Mapping[str, np.ndarray], from_bytes: Mapping[str, np.ndarray]) -> None:
-    """Draw the points of pairs of words, and a line between the two words of a pair."""
+    """Draw the points of pairs of words, and a line between the two words of a pair.
+
+    Words outside the vocabulary have hollow points.
+    """
     for title, points in ((OF_TABLE, in_table), (OF_NETWORK, from_bytes)):
+        color = COLORS[title]
         for pair in PAIRS:
             found = [points[word] for word in pair if word in points]
             if found:
-                panel.plot(*np.array(found).T, color=COLORS[title], marker="o", markersize=3, linewidth=0.8)
-        panel.plot([], [], color=COLORS[title], marker="o", markersize=3, label=title)
-    for word, point in from_bytes.items():
-        suffix = "" if word in in_table else " (not in the vocabulary)"
-        panel.annotate(f"{word}{suffix}", tuple(point), xytext=(3, 3), textcoords="offset points", fontsize=7)
+                panel.plot(*np.array(found).T, color=color, linewidth=0.8, zorder=1)
+        for word, point in points.items():
+            face = color if word in in_table else "white"
+            panel.scatter(*point, s=14, color=face, edgecolors=color, linewidths=0.8, zorder=2)
+            panel.annotate(word, tuple(point), xytext=(3, 3), textcoords="offset points", fontsize=7, color=color)
+        panel.scatter([], [], s=14, color=color, label=title)
+    panel.scatter([], [], s=14, color="white", edgecolors=COLORS[OF_NETWORK], label="not in the vocabulary")
     panel.margins(x=0.2)  # for the words
     panel.set_title("pairs of words", fontsize="medium")
     panel.legend(fontsize="small", frameon=False)

@@ -20,13 +20,21 @@ from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from training.byte_embeddings.alignment import ByteEmbeddings, align, aligned_tokens
 from training.byte_embeddings.options import LOSSES, AlignmentOptions
-from training.byte_embeddings.paired_accuracy import MASKED, SENTENCE, BatchAccuracy, measure_accuracy, paired_p_value
+from training.byte_embeddings.paired_accuracy import (
+    MASKED,
+    SENTENCE,
+    BatchAccuracy,
+    format_p_value,
+    majority_accuracy,
+    measure_accuracy,
+    paired_p_value,
+)
 from training.byte_embeddings.stored_embeddings import METADATA, load_byte_embeddings, save_byte_embeddings
 from training.byte_embeddings.table_replacement import byte_table, random_table, replaced_input_embeddings
 from training.data import TokenDataset
 from training.decoding import open_model
 from training.loop import TextExamples, World
-from training.markdown import escape, format_table
+from training.markdown import format_table
 from training.models import input_embeddings
 from training.objectives import MaskedLM
 from training.prepare import prepare_text
@@ -36,7 +44,7 @@ from training.reproduce.byte_embedding_figures import draw_loss_surfaces, draw_n
 from training.run_files import CONFIG, TOKENIZER, PretrainingConfig
 from training.settings import apply_settings
 
-TEACHER, RANDOM = "model", "random vectors"
+TEACHER, RANDOM, MAJORITY = "model", "random vectors", "no model: most frequent answer"
 TASKS = {MASKED: "masked", SENTENCE: "sentences"}
 SIGNIFICANCE_LEVELS = (0.05, 0.1)
 PCA_LOSS = "additive_euclidean_cosine"  # of the paper's Figure 7
@@ -89,10 +97,10 @@ def reproduce_byte_embeddings(
     world = World.current(recipe.loop.device)
     model.to(world.device)
     examples = [_examples_of(recipe, run, text, out, progress) for text in texts]
+    batch = recipe.loop.micro_batch_size_for(1)
 
     def score(name: str, table: Tensor) -> Scores:
         with replaced_input_embeddings(model, table):
-            batch = recipe.loop.micro_batch_size_for(1)
             return Scores(name, [measure_accuracy(model, each, eval_sequences, batch, world) for each in examples])
 
     own = input_embeddings(model).weight.detach()
@@ -103,6 +111,7 @@ def reproduce_byte_embeddings(
         networks[name] = _aligned(model, tokenizer, options, out, progress)
         scores.append(score(name, byte_table(model, networks[name], aligned_tokens(tokenizer))))
     scores.append(score(RANDOM, random_table(model, seed=1)))
+    scores.append(Scores(MAJORITY, [majority_accuracy(each, eval_sequences, batch) for each in examples]))
     formatted = _format(scores, texts)
     storage.write_bytes(storage.join(out, "table.md"), formatted.encode())
     with TemporaryDirectory() as folder:
@@ -172,29 +181,34 @@ def _format(scores: Sequence[Scores], texts: Sequence[str]) -> str:
     columns = [(number, task) for number in range(len(texts)) for task in scores[0].of_texts[number]]
     header = [
         "input embeddings",
-        *(f"{escape(Path(texts[number]).name)}: {TASKS[task]}, %" for number, task in columns),
+        *(f"{_title(texts[number])}: {TASKS[task]}, %" for number, task in columns),
     ]
     rows = []
     for name, of_texts in scores:
         cells = [name]
         for number, task in columns:
             own, found = scores[0].of_texts[number][task], of_texts[number][task]
-            p_value = "" if name == TEACHER else f" (p = {paired_p_value(own, found):.3f})"
+            p_value = "" if name == TEACHER else f" ({format_p_value(paired_p_value(own, found))})"
             cells.append(f"{found.accuracy:.1f}{p_value}")
         rows.append(cells)
     return format_table(header, rows)
+
+
+def _title(text: str) -> str:
+    """Return the name of a text without its ending."""
+    return Path(text).name.split(".")[0]
 
 
 def draw_p_values(scores: Sequence[Scores], texts: Sequence[str], path: Path) -> None:
     """Draw the p-value of the difference from the model for each network, in one panel per text and task (Figure 6).
 
     Args:
-        scores: accuracies of the model, the networks, and random vectors.
+        scores: accuracies of the model, the networks, and baselines.
         texts: the texts.
         path: output path of the PNG.
     """
     columns = [(number, task) for number in range(len(texts)) for task in scores[0].of_texts[number]]
-    networks = [each for each in scores if each.name not in (TEACHER, RANDOM)]
+    networks = [each for each in scores if each.name not in (TEACHER, RANDOM, MAJORITY)]
     with matplotlib.rc_context({"axes.spines.top": False, "axes.spines.right": False}):
         size = (4.2 * len(columns), 0.8 + 0.3 * len(networks))
         figure = Figure(figsize=size, layout="constrained")
@@ -203,11 +217,13 @@ def draw_p_values(scores: Sequence[Scores], texts: Sequence[str], path: Path) ->
             own = scores[0].of_texts[number][task]
             values = [paired_p_value(own, each.of_texts[number][task]) for each in networks]
             colors = ["tab:blue" if each.name.startswith("small") else "tab:green" for each in networks]
-            panel.barh(np.arange(len(networks)), values, color=colors)
+            bars = panel.barh(np.arange(len(networks)), values, color=colors)
+            panel.bar_label(bars, [format_p_value(value) for value in values], padding=3, fontsize=7)
+            panel.set_xlim(0, max(1.35 * max(values), 1.2 * max(SIGNIFICANCE_LEVELS)))  # with space for the labels
             for level in SIGNIFICANCE_LEVELS:
                 panel.axvline(level, color="gray", linestyle="--", linewidth=1)
             panel.set_yticks(np.arange(len(networks)), [each.name for each in networks])
             panel.set_xlabel("p-value")
-            panel.set_title(f"{Path(texts[number]).name}: {TASKS[task]}", fontsize="medium")
+            panel.set_title(f"{_title(texts[number])}: {TASKS[task]}", fontsize="medium")
         panels[0].invert_yaxis()  # of all panels, which share the axis
         figure.savefig(path, dpi=120)

@@ -14,7 +14,7 @@ from training.models import ModelOptions
             "got 30 and 4",
         ),
         ({"dropout": 1.0}, "`dropout` must be less than 1"),
-        ({"next_sentence": True}, "next_sentence` needs a bert"),
+        ({"next_sentence": True}, "next_sentence` needs a bert or modernbert"),
         (
             {"architecture": "bert", "tie_word_embeddings": False, "embedding_size": 32},
             "embedding_size` needs a roberta",

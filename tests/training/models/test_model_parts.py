@@ -60,7 +60,20 @@ def test_other_batch_keys_are_ignored():
 def test_sentence_logits_match_transformers():
     model, batch = model_of("bert with next sentence").eval(), batch_of("bert")
     expected = model(**batch).seq_relationship_logits
-    torch.testing.assert_close(sentence_logits(model, hidden_states(model, batch)), expected, rtol=0, atol=0)
+    torch.testing.assert_close(sentence_logits(model, hidden_states(model, batch), batch), expected, rtol=0, atol=0)
+
+
+def test_sentence_logits_of_modernbert_compare_the_segments_without_padding():
+    kind = "modernbert with next sentence"
+    model, batch = model_of(kind).eval(), batch_of(kind)
+    batch["attention_mask"][0, -2:] = 0
+    hidden = hidden_states(model, batch)
+    found = sentence_logits(model, hidden, batch)
+    first, second = hidden[0, :6].mean(0), hidden[0, 6:-2].mean(0)
+    features = torch.cat([first, second, (first - second).abs(), first * second])
+    torch.testing.assert_close(found[0], model.seq_relationship(features))
+    hidden[0, -1] += 1
+    assert torch.equal(sentence_logits(model, hidden, batch), found)
 
 
 @every_kind
@@ -107,7 +120,7 @@ def test_every_trainable_weight_has_gradient(kind):
     hidden = hidden_states(model, batch)
     loss = logits(model, hidden).square().sum()
     if "next" in kind:
-        loss = loss + sentence_logits(model, hidden).square().sum()
+        loss = loss + sentence_logits(model, hidden, batch).square().sum()
     loss.backward()
     assert [name for name, weight in model.named_parameters() if weight.requires_grad and weight.grad is None] == []
     assert set(output_head(model).parameters()) <= set(model.parameters())

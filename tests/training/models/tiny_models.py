@@ -25,6 +25,7 @@ KINDS = {
     "bert with next sentence": {"architecture": "bert", "next_sentence": True},
     "roberta": {"architecture": "roberta"},
     "modernbert": {"architecture": "modernbert"},
+    "modernbert with next sentence": {"architecture": "modernbert", "next_sentence": True},
     "deberta": {"architecture": "deberta"},
     "gpt2": {"architecture": "gpt2"},
     "opt": {"architecture": "opt"},
@@ -47,6 +48,7 @@ def batch_of(kind: str, rows: int = 3) -> dict[str, torch.Tensor]:
     batch = {"input_ids": torch.randint(9, VOCABULARY, (rows, LENGTH), generator=numbers)}
     if kind.startswith("t5"):
         batch["decoder_input_ids"] = torch.randint(9, VOCABULARY, (rows, 7), generator=numbers)
-    if kind.startswith("bert"):
+    if kind.startswith("bert") or "next" in kind:
         batch["token_type_ids"] = (torch.arange(LENGTH) > 5).long().expand(rows, LENGTH)
+        batch["attention_mask"] = torch.ones(rows, LENGTH, dtype=torch.int64)
     return batch

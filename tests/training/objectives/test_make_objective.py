@@ -47,15 +47,15 @@ def test_check_objective(name):
     objective = make_objective({"name": name})
     encoders = {"bert", "roberta", "modernbert", "deberta"}
     fitting = {"masked": encoders, "causal": {"gpt2", "opt"}, "span_corruption": {"t5"}, "replaced_tokens": encoders}
-    fitting |= {"text_pairs": {"t5"}, "simclr": encoders, "vicreg": encoders}
+    fitting |= {"text_pairs": {"t5"}, "simclr": encoders, "vicreg": encoders, "next_sentence": {"bert", "modernbert"}}
     for architecture in ARCHITECTURES:
         layers = 1 if name == "replaced_tokens" and architecture in encoders else None
         projector = 8 if name in ("simclr", "vicreg") and architecture in encoders else None
-        has_head = architecture == "bert" and not (layers or projector)
+        has_head = architecture in ("bert", "modernbert") and not (layers or projector)
         options = ModelOptions(
             architecture=architecture, next_sentence=has_head, generator_layers=layers, projector_size=projector
         )
-        if architecture in fitting.get(name, {"bert"}):
+        if architecture in fitting[name]:
             check_objective(objective, options)
         else:
             with pytest.raises(BitcipherError, match=f"trains .* is {architecture}"):

@@ -53,7 +53,7 @@ def test_sentence_losses_have_weight_one():
     weights = given["sentence_weights"] / objective.count_targets(batch)
     assert weights.sum() == pytest.approx(1)
     without = objective.loss(model, given | {"sentence_weights": torch.zeros(40)})
-    logits = sentence_logits(model, hidden_states(model, given))
+    logits = sentence_logits(model, hidden_states(model, given), given)
     losses = torch.nn.functional.cross_entropy(logits, given["is_random"], reduction="none")
     torch.testing.assert_close(
         (objective.loss(model, given) - without) / objective.count_targets(batch),

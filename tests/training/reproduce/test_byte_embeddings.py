@@ -1,4 +1,4 @@
-"""`bitcipher align-bytes` and `bitcipher reproduce byte-embeddings` with a tiny BERT."""
+"""`bitcipher align-bytes` and `bitcipher reproduce byte-embeddings` with a tiny model of the recipe `next-sentence`."""
 
 import pytest
 import tiny_commands
@@ -8,13 +8,11 @@ from cluster.cli.main import app
 from training.byte_embeddings.options import LOSSES
 from training.byte_embeddings.stored_embeddings import load_byte_embeddings
 
-BERT = ("model.architecture=bert", "model.next_sentence=true", "objective={name: next_sentence}")
-
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bert")
-    return tiny_commands.train(folder, folder / "run", *BERT)
+    folder = tmp_path_factory.mktemp("model")
+    return tiny_commands.train(folder, folder / "run", recipe="next-sentence")
 
 
 def invoke(*arguments):
@@ -44,8 +42,13 @@ def test_all_losses_are_compared(run, tmp_path):
         reports.append(result.stdout)
     assert reports[0] == reports[1] == (tmp_path / "out" / "table.md").read_text()
     names = [row.split("|")[1].strip() for row in reports[0].splitlines()[2:]]
-    assert names == ["model", *(f"small, {loss}" for loss in LOSSES), "random vectors"]
-    assert reports[0].count("(p = ") == 2 * (len(LOSSES) + 1)  # masked tokens and sentences
+    assert names == [
+        "model",
+        *(f"small, {loss}" for loss in LOSSES),
+        "random vectors",
+        "no model: most frequent answer",
+    ]
+    assert reports[0].count(" (p ") == 2 * (len(LOSSES) + 2)  # masked tokens and sentences
     for figure in ("p-values", "norms", "loss-surfaces", "pca"):
         assert (tmp_path / "out" / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
     assert "other options" in str(invoke(*line, "--set", "epochs=2").exception)
