@@ -57,7 +57,7 @@ def parse_arguments() -> argparse.Namespace:
         "--samples", type=int, default=1000, metavar="N", help="rows per part of a mismatch; default: 1000"
     )
     parser.add_argument("--seeds", type=int, default=1, metavar="N", help="runs per way; default: 1")
-    parser.add_argument("--svsl-weight", type=float, default=0.01, metavar="A", help="default: 0.01")
+    parser.add_argument("--svsl-weight", type=float, default=0.001, metavar="A", help="default: 0.001")
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="changes to all runs")
     return parser.parse_args()
 
