@@ -12,16 +12,19 @@ label_fine. TREC has its coarse classes, and a fifth of its questions are held o
 - random targets: the weights of MODEL, and the labels of each part in random order.
 
 The table has the score on held-out rows, and after the last epoch the mismatch of nearest class center and model in
-each layer from the embeddings on. Of several seeds, both are means. The folder also gets all runs, and the layers.png
-of each over its epochs. After an interruption, the same command resumes. Run it with OMP_NUM_THREADS=1.
+each layer from the embeddings on, which centers.png shows. Of several seeds, both are means. The folder also gets all
+runs, and the layers.png of each over its epochs. After an interruption, the same command resumes. Run it with
+OMP_NUM_THREADS=1.
 """
 
 import argparse
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
+from center_figure import draw_centers
 
 from pipelines.runtime.progress import StageProgress
 from training import finetune
@@ -43,13 +46,18 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", metavar="MODEL", help="run of an encoder")
     parser.add_argument("--data", type=Path, required=True, metavar="PATH", help="folder with glue and textclass")
-    parser.add_argument("--out", type=Path, required=True, metavar="PATH", help="folder of all runs and of centers.md")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="PATH", help="folder of all runs, centers.md and centers.png"
+    )
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=[*TASKS], help="default: all")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=[*WAYS], help="default: all")
     parser.add_argument("--rows", type=int, default=2500, metavar="N", help="training rows at most; default: 2500")
     parser.add_argument("--epochs", type=int, default=10, metavar="N", help="default: 10")
+    parser.add_argument(
+        "--samples", type=int, default=1000, metavar="N", help="rows per part of a mismatch; default: 1000"
+    )
     parser.add_argument("--seeds", type=int, default=1, metavar="N", help="runs per way; default: 1")
-    parser.add_argument("--svsl-weight", type=float, default=0.01, metavar="A", help="default: 0.01")
+    parser.add_argument("--svsl-weight", type=float, default=0.001, metavar="A", help="default: 0.001")
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="changes to all runs")
     return parser.parse_args()
 
@@ -117,7 +125,7 @@ def measure(task: str, way: str, seed: int, arguments: argparse.Namespace) -> tu
         write_task(task, arguments.data, data, arguments.rows, is_random=is_random)
     run = arguments.out / f"{task}-{way.replace(' ', '-')}-{seed}"
     settings = [f"num_train_epochs={arguments.epochs}", "eval_each_epoch=true", "loop.save_total_limit=null"]
-    settings += [f"loop.save_steps={_steps_per_epoch(data, arguments.set)}", "loop.device=cpu"]
+    settings += [f"loop.save_steps={_steps_per_epoch(task, data, arguments.set)}", "loop.device=cpu"]
     settings += [f"svsl_weight={arguments.svsl_weight}"] if way == "svsl" else []
     result = finetune(
         arguments.model,
@@ -129,7 +137,7 @@ def measure(task: str, way: str, seed: int, arguments: argparse.Namespace) -> tu
         seed=seed,
     )
     if not (run / "layers" / "layers.parquet").exists():
-        write_layer_report(run, str(run / "layers"), 0, 1000, None, StageProgress())
+        write_layer_report(run, str(run / "layers"), 0, arguments.samples, None, StageProgress())
     records = pq.read_table(run / "layers" / "layers.parquet").to_pylist()
     last = max(record["step"] for record in records)
     records = [each for each in records if (each["step"], each["metric"]) == (last, MISMATCH)]
@@ -139,27 +147,29 @@ def measure(task: str, way: str, seed: int, arguments: argparse.Namespace) -> tu
     return result.scores[result.main_metric], mismatch
 
 
-def _steps_per_epoch(data: Path, settings: Sequence[str]) -> int:
-    n_rows = len((data / "train.tsv").read_text().splitlines())
+def _steps_per_epoch(task: str, data: Path, settings: Sequence[str]) -> int:
+    has_header = GLUE_LABELS.get(task, (0, True))[1]
+    n_rows = (data / "train.tsv").read_text().count("\n") - has_header
     sizes = [setting.partition("=")[2] for setting in settings if setting.startswith("loop.batch_size=")]
-    return max(1, n_rows // int(sizes[-1] if sizes else 32))
+    return math.ceil(n_rows / int(sizes[-1] if sizes else 32))
 
 
 def main() -> None:
     """Fine-tune all classifiers, and print the table."""
     arguments = parse_arguments()
     arguments.out = arguments.out.resolve()
-    rows = []
+    rows, means = [], {}
     for task in arguments.tasks:
+        means[task] = {}
         for way in arguments.ways:
             found = [measure(task, way, seed, arguments) for seed in range(1, arguments.seeds + 1)]
-            layers = [
-                " ".join(f"{value:.2f}" for value in np.mean([mismatch[part] for _, mismatch in found], axis=0))
-                for part in (TRAIN, HELD_OUT)
-            ]
+            mean = {part: np.mean([mismatch[part] for _, mismatch in found], axis=0) for part in (TRAIN, HELD_OUT)}
+            layers = [" ".join(f"{value:.2f}" for value in values) for values in mean.values()]
             rows.append([task, way, f"{np.mean([score for score, _ in found]):.1f}", *layers])
+            means[task][way] = mean
     table = format_table(["task", "weights", "score", "mismatch by layer, train", "held out"], rows)
     (arguments.out / "centers.md").write_text(table)
+    draw_centers(means, arguments.out / "centers.png")
     print(table)
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from tiny_tasks import FILLERS, NAMES, write_model, write_task
 
@@ -43,7 +44,11 @@ def test_all_ways_are_compared(tmp_path):
     for *_, train, held_out in rows:
         assert all(0 <= float(value) <= 1 for value in (*train.split(), *held_out.split()))
         assert len(train.split()) == len(held_out.split()) == 3
-    assert (tmp_path / "out" / "trec-svsl-1" / "layers" / "layers.png").exists()
+    assert (tmp_path / "out" / "centers.png").exists()
+    layers = tmp_path / "out" / "trec-svsl-1" / "layers"
+    assert (layers / "layers.png").exists()
+    # One epoch of 40 rows is 2 steps of 32 rows at most.
+    assert set(pq.read_table(layers / "layers.parquet")["step"].to_pylist()) == {0, 2}
     real, shuffled = ((tmp_path / "out" / "data" / name / "train.tsv").read_text() for name in ("trec", "trec-random"))
     assert real != shuffled
     assert sorted(line.split("\t")[0] for line in real.splitlines()) == sorted(

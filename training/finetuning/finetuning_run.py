@@ -15,7 +15,7 @@ from training.embeddings import FreezeSchedule, freeze_all_but_embeddings, init_
 from training.file_digests import write_digests
 from training.finetuning.evaluator import Evaluator, describe_predictions
 from training.finetuning.examples import TaskExamples, drop_unlabeled_rows
-from training.finetuning.heads import TaskModel, build_task_model, max_sequence_length
+from training.finetuning.heads import TaskModel, allow_length, build_task_model, max_sequence_length
 from training.finetuning.losses import LOSSES
 from training.finetuning.options import FinetuneOptions
 from training.finetuning.run_files import CONFIG, PREDICTIONS, TASK_INFO, FinetuningConfig, Predictions, TaskInfo
@@ -124,16 +124,16 @@ def make_encoder(config: PreTrainedConfig, tokenizer: Tokenizer, max_seq_length:
     """Return the encoder of texts in the format of a model's family.
 
     Args:
-        config: configuration of the model.
+        config: configuration of the model, whose limit is raised to `max_seq_length` (see `allow_length`).
         tokenizer: tokenizer of the model.
         max_seq_length: maximum number of tokens per row; by default the limit of the model, at most `MAX_SEQ_LENGTH`.
 
     Raises:
         BitcipherError: if the model does not read rows of this length.
     """
+    if max_seq_length is not None:
+        allow_length(config, max_seq_length)
     limit = max_sequence_length(config)
-    if max_seq_length is not None and limit is not None and max_seq_length > limit:
-        raise BitcipherError(f"`max_seq_length` must be at most {limit}, the limit of the model, got {max_seq_length}.")
     return Encoder(
         tokenizer,
         special_tokens(tokenizer),

@@ -105,6 +105,23 @@ def max_sequence_length(config: PreTrainedConfig) -> int | None:
     return positions
 
 
+def allow_length(config: PreTrainedConfig, length: int) -> None:
+    """Set the configuration to a maximum sequence length, if the positions of the model allow it.
+
+    ModernBERT's rotary positions have no weights, so it can be fine-tuned on longer sequences than those of its
+    pre-training.
+
+    Raises:
+        BitcipherError: if the length exceeds the limit of a model with another kind of positions.
+    """
+    limit = max_sequence_length(config)
+    if limit is None or length <= limit:
+        return
+    if architecture_of(config) != "modernbert":
+        raise BitcipherError(f"`max_seq_length` must be at most {limit}, the limit of the model, got {length}.")
+    config.max_position_embeddings = length
+
+
 @torch.no_grad()
 def _copy_weights(model: PreTrainedModel, source: PreTrainedModel, folder: str) -> set[str]:
     """Copy the weights of the base model and of ModernBERT's pre-trained head, and return their names."""

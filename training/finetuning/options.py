@@ -38,7 +38,8 @@ class FinetuneOptions(Record):
     data: str
     """Path or URI of the folder with the task's files."""
     max_seq_length: int | None = Field(None, ge=1)
-    """Maximum number of tokens per row; by default the limit of the model, at most 384."""
+    """Maximum number of tokens per row; by default the limit of the model, at most 384. Only a ModernBERT can be given
+    more tokens than its limit."""
     num_train_epochs: Float | None = Field(3.0, gt=0)
     """Number of passes over the training rows, from which `loop.max_steps` is computed; null: `loop.max_steps` is used
     as it is set."""

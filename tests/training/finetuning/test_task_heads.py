@@ -7,7 +7,7 @@ from tiny_tasks import write_model
 from bitcipher.errors import BitcipherError
 from training import models
 from training.data import load_tokenizer, special_tokens, vocab_size
-from training.finetuning.heads import build_task_model, max_sequence_length
+from training.finetuning.heads import allow_length, build_task_model, max_sequence_length
 from training.models import ARCHITECTURES, load_model, save_model
 from training.models.checkpoint import read_config
 
@@ -99,6 +99,25 @@ def test_max_sequence_length(folder):
     assert max_sequence_length(made_of(folder, "classification").model.config) == (
         None if architecture_of(folder) == "t5" else 32
     )
+
+
+def test_only_rotary_positions_allow_longer_sequences(folder):
+    model = made_of(folder, "classification").model.eval()
+    ids = torch.full((1, 48), 7)
+    if architecture_of(folder) == "t5":
+        allow_length(model.config, 48)
+        assert max_sequence_length(model.config) is None
+    elif architecture_of(folder) == "modernbert":
+        before = model(input_ids=ids[:, :32]).logits
+        allow_length(model.config, 16)
+        assert max_sequence_length(model.config) == 32
+        allow_length(model.config, 48)
+        assert max_sequence_length(model.config) == 48
+        assert torch.isfinite(model(input_ids=ids).logits).all()
+        assert torch.equal(model(input_ids=ids[:, :32]).logits, before)
+    else:
+        with pytest.raises(BitcipherError, match="`max_seq_length` must be at most 32, the limit of the model, got 48"):
+            allow_length(model.config, 48)
 
 
 def test_trained_pooler_is_copied(tmp_path):
