@@ -78,14 +78,15 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tiny_commands.train(folder, folder / "runs" / name, setting)
     pretrained = folder / "runs" / "roberta-pretrained"
     tiny_commands.train(folder, pretrained, recipe="figure-5-roberta-pretrain")
-    shutil.copytree(pretrained, folder / "encoder")
+    tiny_commands.train(folder, folder / "encoder", recipe="masked")
     pairs = f"text.sources=[{folder}/pairs/train.tsv]"
     tiny_commands.train(folder, folder / "runs" / "pairs", pairs, recipe="text-pairs")
     tiny_commands.train(folder, folder / "runs" / "simclr", recipe="simclr")
     for name in ("multi30k", "vicreg"):
         (folder / "runs" / name).mkdir()
     write_task(folder / "squad", "squad", 20)
-    write_task(folder / "glue" / "CoLA", "cola", 20)
+    for task, name in (("cola", "CoLA"), ("sst2", "SST-2")):
+        write_task(folder / "glue" / name, task, 20)
     run(f"finetune {folder}/encoder --task cola --data {folder}/glue/CoLA --out {folder}/runs/cola")
     for way in ("ordinary", "cipher"):
         checkpoint = f"model.checkpoint={pretrained}"
@@ -143,7 +144,7 @@ def test_example_runs(folder, command):
     if arguments[0] == "build":
         shutil.rmtree(folder / "vectors")
     if arguments[0] == "train":  # an unchanged recipe takes minutes
-        shutil.rmtree(folder / arguments[arguments.index("--out") + 1])
+        shutil.rmtree(folder / arguments[arguments.index("--out") + 1], ignore_errors=True)
         arguments += tiny_commands.arguments_of()
     if arguments[0] == "finetune" and "--out" in arguments:  # other options than those of the prepared run
         shutil.rmtree(arguments[arguments.index("--out") + 1], ignore_errors=True)
