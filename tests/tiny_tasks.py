@@ -34,11 +34,11 @@ def write_model(folder: Path, architecture: str = "roberta", **changed) -> Path:
 
 
 def write_task(folder: Path, name: str, number: int = 160) -> Path:
-    """Write the files of one of `TASKS`.
+    """Write the files of one of `TASKS`, or of SST-2.
 
-    A CoLA sentence is acceptable if it contains peter or maria. Two STS-B sentences are similar if the second one
-    contains peter or maria. The answer to each question is the name in the context, if there is one (some SQuAD 2.0
-    contexts have none).
+    A CoLA sentence is acceptable, and an SST-2 sentence positive, if it contains peter or maria. Two STS-B sentences
+    are similar if the second one contains peter or maria. The answer to each question is the name in the context, if
+    there is one (some SQuAD 2.0 contexts have none).
     """
     folder.mkdir(parents=True, exist_ok=True)
     for seed, part in enumerate(("train", "dev")):
@@ -47,6 +47,9 @@ def write_task(folder: Path, name: str, number: int = 160) -> Path:
         if name == "cola":
             lines = [f"made\t{int(TAGS[name] == 'I-PER')}\t\t{' '.join(words)}" for words, name in sentences]
             (folder / f"{part}.tsv").write_text("\n".join(lines) + "\n")
+        elif name == "sst2":
+            lines = [f"{' '.join(words)}\t{int(TAGS[name] == 'I-PER')}" for words, name in sentences]
+            (folder / f"{part}.tsv").write_text("\n".join(["sentence\tlabel", *lines]) + "\n")
         elif name == "stsb":
             _write_pairs(folder / f"{part}.tsv", sentences, random)
         elif name == "entities":
