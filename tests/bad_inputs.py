@@ -3,6 +3,7 @@
 python tests/bad_inputs.py [COMMAND ...]    # prints a table of command, input, exit code and sentence
 """
 
+import argparse
 import contextlib
 import io
 import os
@@ -171,11 +172,16 @@ def run(arguments: list[str]) -> Outcome:
 
 def main() -> None:
     """Print the table of the given commands, or of all."""
+    parser = argparse.ArgumentParser(description="Print the outcome of every command with every kind of bad input.")
+    parser.add_argument("commands", nargs="*", metavar="COMMAND", help=f"default: all; any of {', '.join(COMMANDS)}")
+    chosen = parser.parse_args().commands
+    if unknown := set(chosen) - set(COMMANDS):
+        parser.error(f"no such command: {', '.join(sorted(unknown))}")
     sys.path.insert(0, str(Path(__file__).parents[1]))  # `tests/bitcipher` would hide the package
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         bad = write_inputs(folder)
-        for command in sys.argv[1:] or COMMANDS:
+        for command in chosen or COMMANDS:
             for kind, outcome in outcomes(folder, command, bad):
                 sentence = repr(outcome.error) if outcome.error else outcome.err.strip() or outcome.out.strip()
                 lines = sentence.replace(temporary, "").splitlines() or [""]
