@@ -331,6 +331,27 @@ def test_small_touch_screen_has_panels_below_the_map_and_large_buttons(context, 
     assert tab.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 
 
+RECORD_LABELS = """
+window.labels = [];
+const fillText = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, left, top) {
+  labels.push([left, left + this.measureText(text).width, this.canvas.clientWidth]);
+  return fillText.call(this, text, left, top);
+};
+"""
+
+
+@phone
+def test_words_at_the_edge_of_a_map_are_not_cut(tab, full):
+    tab.add_init_script(RECORD_LABELS)
+    tab.goto(f"{full}#word=king")
+    tab.wait_for_function("labels.length > 20")
+    labels = np.array(tab.evaluate("labels"))
+    begins, ends, widths = labels.T
+    assert (begins >= 0).all()
+    assert (ends <= widths + 1).all()  # begins are rounded
+
+
 def test_selected_word_stays_visible_when_the_window_shrinks(tab, full):
     tab.goto(f"{full}#word=king")
     tab.set_viewport_size(PHONE)

@@ -15,17 +15,19 @@ function createOccupancy() {
   };
 }
 
-// Returns the labels that fit above their dots: first the required words, then other words in order of rank.
+// Returns the labels that fit above their dots, with their left edges: first the required words, then other words in order
+// of rank. A label is above the middle of its dot, unless it would be cut at the edge of the map.
 // dots: {count, isShown(word), at(word) -> [x, y]}; widthOf(word) in pixels.
 function chooseLabels(dots, required, widthOf, width, height, maxLabels) {
   const occupied = createOccupancy(), chosen = [];
   const addLabel = word => {
     const [x, y] = dots.at(word);
     if (x < 0 || x > width || y < LABEL_HEIGHT || y > height || !dots.isShown(word)) return;
-    const half = widthOf(word) / 2, top = y - LABEL_HEIGHT - 3;
-    if (!occupied.isFree(x - half, x + half, top)) return;
-    occupied.add(x - half, x + half, top);
-    chosen.push({word, x, y});
+    const size = widthOf(word), top = y - LABEL_HEIGHT - 3;
+    const left = Math.max(0, Math.min(x - size / 2, width - size));
+    if (!occupied.isFree(left, left + size, top)) return;
+    occupied.add(left, left + size, top);
+    chosen.push({word, left, y});
   };
   required.forEach(addLabel);
   const isRequired = new Set(required);

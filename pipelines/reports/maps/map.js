@@ -118,12 +118,12 @@ function createMap(container, data, onPick = () => {}) {
     const maxLabels = view.width * view.height / PIXELS_PER_LABEL;
     Object.assign(context, {textAlign: "left", textBaseline: "bottom", lineJoin: "round", lineWidth: 3.5});
     const isQuiet = word => chosen.word >= 0 && !required.includes(word);
-    for (const {word, x: left, y: top} of chooseLabels(dots, required, widthOf, view.width, view.height, maxLabels)) {
+    for (const {word, left, y} of chooseLabels(dots, required, widthOf, view.width, view.height, maxLabels)) {
       context.font = fontOf(word);
       context.strokeStyle = halo;
       context.fillStyle = text;
       // Text is sharp at integer positions.
-      const begin = Math.round(left - widthOf(word) / 2), base = Math.round(top - (word === chosen.word ? 9 : 5));
+      const begin = Math.round(left), base = Math.round(y - (word === chosen.word ? 9 : 5));
       context.globalAlpha = 1;
       context.strokeText(labelOf(word), begin, base);
       context.globalAlpha = isQuiet(word) ? 0.65 : 1;
