@@ -1,6 +1,7 @@
 """Text for language models: tokenizers, token shards, and the order of the sequences."""
 
 from training.data.held_out import HELD_OUT, read_held_out, write_held_out
+from training.data.length_grouped_order import LengthGroupedOrder
 from training.data.sequence_order import SequenceOrder
 from training.data.special_tokens import SpecialTokens, special_tokens
 from training.data.token_shards import (
@@ -23,6 +24,7 @@ from training.data.word_segmentation import word_segmentation
 __all__ = [
     "HELD_OUT",
     "DatasetMetadata",
+    "LengthGroupedOrder",
     "SequenceOrder",
     "Sequences",
     "ShardInfo",

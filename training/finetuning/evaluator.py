@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from training.finetuning.examples import select_rows
+from training.finetuning.examples import row_lengths, select_rows
 from training.finetuning.losses import model_logits
 from training.loop import LoopOptions, World
 from training.loop.steps import autocast, to_device
@@ -39,8 +39,8 @@ class Evaluator:
             DivergenceError: if the outputs of the model are NaN.
         """
         size = self.options.micro_batch_size_for(world.size)
-        n_rows = len(self.features)
-        micro_batches = [np.arange(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+        by_length = np.argsort(row_lengths(self.features), kind="stable")  # little padding
+        micro_batches = [by_length[start : start + size] for start in range(0, len(by_length), size)]
         outputs = {
             name: torch.zeros(shape, device=world.device)
             for name, shape in self._output_shapes(model.config.num_labels)
@@ -52,7 +52,7 @@ class Evaluator:
                 logits = model_logits(model, to_device(select_rows(self.features, rows), world))
             for name, values in outputs.items():
                 # Positions after the longest row of the micro-batch are padding, which tasks ignore.
-                values[rows[0] : rows[-1] + 1, : logits[name].shape[1]] = logits[name]
+                values[torch.from_numpy(rows), : logits[name].shape[1]] = logits[name]
         model.train(was_training)
         world.all_reduce(list(outputs.values()))
         return self.task.predictions(self.features, {name: values.cpu().numpy() for name, values in outputs.items()})

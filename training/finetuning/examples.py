@@ -1,10 +1,11 @@
 """Training and validation examples of a task."""
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
-from training.data import SequenceOrder
+from training.data import LengthGroupedOrder
 from training.loop import Batch
 from training.loop.examples import EvaluatedTogether
 from training.tasks.base import IGNORED, Features
@@ -12,7 +13,7 @@ from training.tasks.base import IGNORED, Features
 
 @dataclass(frozen=True)
 class TaskExamples(EvaluatedTogether):
-    """Rows of a task, shuffled in each epoch; implements `training.loop.Examples`."""
+    """Rows of a task, shuffled in each epoch in batches of similar lengths; implements `training.loop.Examples`."""
 
     train: Features
     """Features of the training split, without unlabeled rows (see `drop_unlabeled_rows`)."""
@@ -20,6 +21,12 @@ class TaskExamples(EvaluatedTogether):
     """Features of the validation split."""
     seed: int
     """Seed of the order of the training rows."""
+    batch_size: int
+    """Number of rows of similar length that form a batch."""
+
+    @cached_property
+    def _order(self) -> LengthGroupedOrder:
+        return LengthGroupedOrder(row_lengths(self.train)[:, np.newaxis], self.batch_size, self.seed)
 
     @property
     def validation_size(self) -> int:
@@ -28,11 +35,16 @@ class TaskExamples(EvaluatedTogether):
 
     def training_batch(self, positions: np.ndarray) -> Batch:
         """Return the training rows at positions [B] of the run, which count across steps and epochs."""
-        return select_rows(self.train, SequenceOrder(len(self.train), self.seed).sequence_ids(positions))
+        return select_rows(self.train, self._order.sequence_ids(positions))
 
     def validation_batch(self, ids: np.ndarray) -> Batch:
         """Return the validation rows with ids [B] below `validation_size`."""
         return select_rows(self.validation, ids)
+
+
+def row_lengths(features: Features) -> np.ndarray:
+    """Return the number of tokens of each row, [N] int64."""
+    return features.inputs["attention_mask"].sum(axis=1, dtype=np.int64)
 
 
 def select_rows(features: Features, ids: np.ndarray) -> Batch:

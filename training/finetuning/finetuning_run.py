@@ -59,7 +59,7 @@ def _finetune(
     run = TrainingRun(
         model=task_model.model,
         objective=_find_loss(options, task, task_model.model),
-        examples=TaskExamples(train, validation, options.seed),
+        examples=TaskExamples(train, validation, options.seed, loop.batch_size),
         options=loop,
         freeze_schedule=FreezeSchedule(options.embeddings),
         seed=options.seed,

@@ -33,7 +33,7 @@ def test_rows_are_cut_to_longest(lengths, data):
 
 @given(rows, st.integers(0, 5))
 def test_epoch_has_every_row_once(lengths, epoch):
-    examples = TaskExamples(features_of(lengths), features_of([3, 4]), seed=epoch)
+    examples = TaskExamples(features_of(lengths), features_of([3, 4]), seed=epoch, batch_size=4)
     positions = np.arange(epoch * len(lengths), (epoch + 1) * len(lengths))
     assert sorted(examples.training_batch(positions)["labels"]) == list(range(len(lengths)))
     assert examples.validation_size == 2

@@ -5,6 +5,9 @@ import os
 import pytest
 import torch
 
+from bitcipher.errors import BitcipherError
+from training.pretraining_run import run_pretraining
+from training.runtime import run_workers
 from training.runtime.workers import _select_device
 
 
@@ -19,3 +22,10 @@ def test_worker_uses_the_assigned_device(monkeypatch, device, visible):
     _select_device()
     assert os.environ["CUDA_VISIBLE_DEVICES"] == visible
     assert current == ([torch.device(device)] if device != "cpu" else [])
+
+
+def test_more_workers_than_gpus_raise(ray_cluster, tmp_path, monkeypatch):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with pytest.raises(BitcipherError, match=r"^1000 workers need a GPU each, but Ray found .*`loop\.device`"):
+        run_workers(run_pretraining, {}, 1000, "cuda", str(tmp_path / "ray"), str(tmp_path / "stop"), lambda: 0)
+    assert not list(tmp_path.iterdir())
