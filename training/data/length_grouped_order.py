@@ -28,6 +28,7 @@ class LengthGroupedOrder:
         self._batch_size = batch_size
         self._seed = seed
         self._order = SequenceOrder(len(lengths), seed)
+        self._latest_group = -1, np.empty(0, np.int64)
 
     def sequence_ids(self, positions: np.ndarray) -> np.ndarray:
         """Return the ids of the sequences at positions of a run.
@@ -49,6 +50,12 @@ class LengthGroupedOrder:
 
     def _ids_of_group(self, start: int) -> np.ndarray:
         """Return the ids of the sequences at all positions of the group that begins at a position."""
+        latest = self._latest_group  # a run reads all batches of a group in a row
+        if latest[0] != start:
+            latest = self._latest_group = start, self._sort_group(start)
+        return latest[1]
+
+    def _sort_group(self, start: int) -> np.ndarray:
         size, total = GROUPED_BATCHES * self._batch_size, self._order.total
         positions = np.arange(start, min((start // size + 1) * size, (start // total + 1) * total))
         ids = self._order.sequence_ids(positions)
