@@ -3,17 +3,21 @@
 PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/ready
+# pytest's expression of markers, see tests/README.md.
+SUITE := not slow and not long
 
-.PHONY: demo test checks test-long bench docs format lock
+.PHONY: demo test checks bench docs format lock
 
 # Build vectors from the docstrings of the installed packages, and a page with maps of words: demo/report.html.
 demo: $(READY)
 	rm -rf demo
 	$(VENV)/bin/bitcipher demo --out demo
 
-# All checks, then the fast tests in two processes. `make test TESTS="tests/bitcipher -k merge"` runs some.
+# All checks, then the fast tests in two processes. `make test TESTS="tests/bitcipher -k merge"` runs some of them, and
+# `make test SUITE="not slow"` also those that only CI runs, of which some need Chromium (.ci/chromium).
 test: checks
-	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadgroup -m "not slow and not long" $(TESTS)
+	TMPDIR=$$(.ci/scratch) OMP_NUM_THREADS=1 \
+		$(VENV)/bin/python -m pytest --numprocesses 2 --dist loadgroup -m "$(SUITE)" $(TESTS)
 
 # Style, import contracts and types.
 checks: $(READY)
@@ -21,11 +25,6 @@ checks: $(READY)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/basedpyright
-
-# Slower tests in two processes, such as faults on real clusters and pages in a browser. CI runs them after the fast tests.
-test-long: $(READY)
-	.ci/chromium
-	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadgroup -m "long and not slow"
 
 # Small computations against plain references: prints what became slower than tests/benchmarks/ratios.json, and fails only
 # if a result is wrong.

@@ -47,12 +47,12 @@ def test_shards_and_batches_do_not_change_the_bytes(corpus, tmp_path, monkeypatc
 
 
 def test_threads_do_not_change_the_bytes(documents, tmp_path, monkeypatch):
-    files = [write_lines(tmp_path / f"{i}.jsonl", documents[i:]) for i in range(3)]  # of equal size, to be merged
+    files = [write_lines(tmp_path / f"{i}.jsonl", documents[i:300]) for i in range(3)]  # of equal size, to be merged
     run_build(files, tmp_path / "alone")
-    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 50_000)
-    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_MERGED", 1 << 15)  # 40,000 rows and entries
+    monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.range_entries", 200_000)
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_MERGED", 1 << 13)  # 160,000 rows and entries
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.weighted_entries", 0)  # weights in ranges
-    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 16)  # ranges of 4,000 words
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 15)  # ranges of 8,000 words
     threads = run_build(files, tmp_path / "threads", threads=3)
     assert max(len(segment["parts"]) for segment in threads["segments"]) > 1
     assert digests(tmp_path / "alone") == digests(tmp_path / "threads")

@@ -94,9 +94,9 @@ def test_large_shards_are_counted_in_batches(file, texts, tmp_path, monkeypatch)
 def test_document_of_many_batches(tmp_path, monkeypatch):
     """The left context of a batch can be words that no batch of the same merge counts."""
     monkeypatch.setattr("pipelines.runtime.memory_budget.MemoryBudget.batch_bytes", 20_000)
-    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_MERGED", 1 << 14)  # 70,000 rows and entries
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_MERGED", 1 << 13)  # 140,000 rows and entries
     monkeypatch.setattr(count_stage, "FAN_IN", 2)
-    words = [f"{i:063}" for i in range(100_000)]  # six batches, because each chunk of 1 MiB is one
+    words = [f"{i:0127}" for i in range(50_000)]  # six batches, because each chunk of 1 MiB is one
     (tmp_path / "corpus.txt").write_text(" ".join(words))
     build = str(tmp_path / "build")
     (shard,) = run(stage_of(build, 1 << 20), tasks_of([tmp_path / "corpus.txt"], 1 << 20))

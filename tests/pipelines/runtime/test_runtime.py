@@ -224,6 +224,7 @@ class Nothing:
 
 def test_too_large_memory_raises_when_no_node_joins(ray_cluster, monkeypatch):
     monkeypatch.setattr(ray_runtime, "JOIN_SECONDS", 0)
+    monkeypatch.setattr(ray_runtime, "POLL_SECONDS", 0.3)
     with RayRuntime(1, 1 << 44) as runtime, pytest.raises(BitcipherError) as raised:
         list(runtime.stream(StageSpec("nothing", Nothing, {}), rows(1)))
     assert "16,777,216 MiB" in str(raised.value)

@@ -27,7 +27,7 @@ def test_intervals_contain_parameters(name):
     assert (coverage(name, 0.01, range(20), 60) >= 0.75).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "noise"),
     [*product(("plain", "offset", "large offset", "broken"), (0.003, 0.02)), ("broken with offset", 0.003)],

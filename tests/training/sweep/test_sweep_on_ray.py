@@ -47,6 +47,7 @@ def findings(folder):
     return sweep(folder, folder / "straight")
 
 
+@pytest.mark.slow
 def test_concurrent_trials_give_same_findings_and_leave_no_ray_files(folder, findings):
     out = folder / "at-once"
     assert sweep(folder, out, "--max-concurrent-trials", 2) == findings
