@@ -24,7 +24,7 @@ def write_textclass(folder):
                 lines.write("\n")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_all_ways_are_compared(tmp_path):
     model = write_model(tmp_path / "model", "bert", num_hidden_layers=2)
     write_task(tmp_path / "data" / "glue" / "CoLA", "cola", 60)

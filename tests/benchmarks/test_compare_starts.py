@@ -20,7 +20,7 @@ SETTINGS = (
 )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_all_starts_are_compared(tmp_path):
     draw = random.Random(0)
     forms = [word + ending for word in WORDS for ending in ("", "s", "ed")]

@@ -130,7 +130,7 @@ def test_store_that_fails_at_any_write_leaves_a_complete_version(
     assert measurements["version 2"] > 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_workers_find_the_store_by_the_environment_of_the_job(ray_cluster, s3_server, s3, files, expected, tmp_path):
     """Workers have the environment variables of their node and of the job, not those of the driver's shell."""
     build = storage.join(s3, "build")

@@ -107,7 +107,11 @@ def start(ray_cluster, tmp_path):
 
 @pytest.mark.parametrize(
     ("workers", "number"),
-    [(0, signal.SIGKILL), (2, signal.SIGKILL), pytest.param(2, signal.SIGTERM, marks=pytest.mark.slow)],
+    [
+        (0, signal.SIGKILL),
+        pytest.param(2, signal.SIGKILL, marks=pytest.mark.slow),
+        pytest.param(2, signal.SIGTERM, marks=pytest.mark.slow),
+    ],
 )
 def test_resume_after_driver_death_is_exact(start, tmp_path, workers, number):
     assert start("uninterrupted", workers).wait() == 0
@@ -127,7 +131,7 @@ def test_resume_after_driver_death_is_exact(start, tmp_path, workers, number):
     assert curve_of(tmp_path / "killed") == curve_of(tmp_path / "uninterrupted")
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_diverged_run_ends_with_a_sentence(start, tmp_path, workers):
     diverged = start("diverged", workers, "--set", "loop.learning_rate=1e30", "--set", "loop.max_grad_norm=1e30")
     assert diverged.wait() == 2
@@ -151,7 +155,11 @@ def run_script(folder, code):
 @pytest.mark.parametrize(
     ("code", "sentence"),
     [
-        ("(FOLDER / 'nowhere.bin').read_bytes()", r"failed once without a new checkpoint .*FileNotFoundError.*nowhere"),
+        pytest.param(
+            "(FOLDER / 'nowhere.bin').read_bytes()",
+            r"failed once without a new checkpoint .*FileNotFoundError.*nowhere",
+            marks=pytest.mark.slow,
+        ),
         ("from training.data import TokenDataset\n    TokenDataset.open(str(FOLDER))", r"^There is no .*text\.json"),
     ],
 )

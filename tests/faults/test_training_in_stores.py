@@ -31,6 +31,7 @@ def recipe(tmp_path: Path, s3: str) -> Path:
     return write_recipe(tmp_path / "setup", s3)
 
 
+@pytest.mark.slow
 def test_killed_run_in_process_resumes_to_the_bit(s3: str, recipe: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 

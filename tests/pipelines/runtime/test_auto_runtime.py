@@ -68,7 +68,7 @@ def test_build_has_the_same_bytes_with_and_without_workers(ray_cluster, corpus, 
     assert digests(tmp_path / "small") == digests(tmp_path / "large")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_document_shards_have_the_same_bytes_with_and_without_workers(ray_cluster, corpus, tmp_path, monkeypatch):
     make_shards(tmp_path / "small", corpus, workers="auto")
     monkeypatch.setattr(auto_runtime, "MIN_TEXT_BYTES", 1000)
