@@ -63,6 +63,16 @@ def test_fine_tuning_is_deterministic(straight, made, tmp_path):
     assert same_runs(run_in(tmp_path, made), straight)
 
 
+def test_bfloat16_run_predicts_all_rows(straight, made, tmp_path):
+    run_in(tmp_path, made, loop=SHORT["loop"] | {"precision": "bfloat16"})
+    found, expected = (read(folder / "predictions.json")["predictions"] for folder in (tmp_path, straight))
+    assert [each["id"] for each in found] == [each["id"] for each in expected]
+    losses = [
+        [line["validation_loss"] for line in curve_of(run) if "validation_loss" in line] for run in (tmp_path, straight)
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=0.1)
+
+
 def test_projected_run_and_random_baseline(made, tiny_text, tmp_path):
     model = {
         "architecture": "roberta",
