@@ -31,7 +31,7 @@ def shard(corpus, out, recipe, log, *arguments, **environment) -> Command:
     return Command("shard", corpus, "--out", out, "--recipe", recipe, *arguments, log=log, **environment)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_command_resumes_to_the_same_bytes(corpus, recipe, tmp_path, capsys):
     start = time.monotonic()
     whole = shard(corpus, tmp_path / "whole", recipe, tmp_path / "log")
