@@ -25,8 +25,8 @@ from pipelines.merge.word_stages import words_file
 from pipelines.store.job_ledger import MERGED_PARTS, MergedPart
 from pipelines.store.ledger import Ledger
 
-# Number of pairs per row group of the written files.
-BLOCK_ENTRIES = 1 << 22
+# Maximum number of pairs per row group of the written files, unless a row has more.
+BLOCK_ENTRIES = 1 << 20
 
 
 class MergeStage:

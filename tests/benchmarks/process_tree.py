@@ -21,6 +21,11 @@ def resident_of_each(root: int) -> dict[int, int]:
     return {pid: _proportional_bytes(pid) for pid, _ in _iter_tree(root)}
 
 
+def high_water_mark(pid: int) -> int:
+    """Return the highest resident memory of a process so far, in bytes, with all shared pages; 0 if it has ended."""
+    return _read_kib(f"/proc/{pid}/status", "VmHWM:") << 10
+
+
 def is_ray_worker(pid: int) -> bool:
     """Return whether a process is a worker of Ray."""
     try:
@@ -45,8 +50,13 @@ def _iter_tree(root: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def _proportional_bytes(pid: int) -> int:
+    return _read_kib(f"/proc/{pid}/smaps_rollup", "Pss:") << 10
+
+
+def _read_kib(file: str, name: str) -> int:
+    """Return the value of a line of a file in /proc, in KiB; 0 if the process has ended."""
     try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:  # ended meanwhile
+        lines = Path(file).read_text().splitlines()
+    except OSError:
         return 0
-    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:")), 0)
+    return next((int(line.split()[1]) for line in lines if line.startswith(name)), 0)

@@ -10,23 +10,27 @@ from pathlib import Path
 from typing import NamedTuple
 
 from measure import HERE, ONE_THREAD
-from process_tree import cpu_seconds, is_ray_worker, resident_of_each
+from process_tree import cpu_seconds, high_water_mark, is_ray_worker, resident_of_each
 
 SAMPLE_SECONDS = 0.2
 
 
 class TreeCost(NamedTuple):
-    """Cost of a command and all its descendants. Memory is PSS: pages that processes share are divided among them."""
+    """Cost of a command and all its descendants.
+
+    The memory of one process is the kernel's high-water mark, which misses no peak, and has all pages that it shares.
+    The memory of all processes is sampled, and shared pages are divided among them (PSS).
+    """
 
     seconds: float
     cpu: float
     """CPU seconds, until the last sample."""
     peak: int
-    """Highest sum of the bytes of all processes."""
+    """Highest sampled sum of the bytes of all processes."""
     driver: int
-    """Highest bytes of the first process."""
+    """Highest bytes of the first process, until the last sample."""
     worker: int
-    """Highest bytes of a worker of Ray; 0 without workers."""
+    """Highest bytes of a worker of Ray, until its last sample; 0 without workers."""
 
     def cells(self) -> list[str]:
         """Return the cells of a Markdown table for COST_COLUMNS."""
@@ -69,8 +73,8 @@ def run_sampled(
             while process.poll() is None:
                 each = resident_of_each(process.pid)
                 cpu = max(cpu, cpu_seconds(process.pid))
-                peak, driver = max(peak, sum(each.values())), max(driver, each.get(process.pid, 0))
-                worker = max([worker, *(size for pid, size in each.items() if is_ray_worker(pid))])
+                peak, driver = max(peak, sum(each.values())), max(driver, high_water_mark(process.pid))
+                worker = max([worker, *(high_water_mark(pid) for pid in each if is_ray_worker(pid))])
                 on_sample(time.perf_counter() - started, sum(each.values()), peak)
                 if stop():
                     _kill_all(process.pid)
