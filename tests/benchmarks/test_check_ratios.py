@@ -76,7 +76,7 @@ def test_stored_ratios_have_each_case(name):
     assert json.loads(check_ratios.STORED.read_text())["ratios"][name] > 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_set_runs():
     process = subprocess.run([sys.executable, HERE / "measure_cases.py", "1"], capture_output=True, text=True)
     assert process.returncode == 0, process.stderr

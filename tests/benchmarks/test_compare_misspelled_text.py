@@ -30,7 +30,7 @@ def run(script, *arguments):
     ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_rows_of_misspelled_text(tmp_path):
     bert = ("model.architecture=bert", "objective={name: masked}", "model.max_position_embeddings=128")
     model = tiny_commands.train(tmp_path, tmp_path / "run", *bert, "text.tokenizer.lowercase=true")
@@ -45,7 +45,7 @@ def test_rows_of_misspelled_text(tmp_path):
     assert all(0 <= float(cell.split()[0]) <= 100 for row in table[2:] for cell in row[1:])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_rows_of_unknown_words(tmp_path):
     words = [f"{stem}{ending}" for stem in ("walk", "talk", "jump", "laugh", "work") for ending in ("s", "ed", "ing")]
     table = np.hstack([np.repeat(np.eye(5), 3, axis=0), np.tile(np.eye(3), (5, 1))])

@@ -12,7 +12,7 @@ from builds import run_update
 SCRIPT = Path(__file__).parent / "compare_serving.py"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("wrk") is None, reason="needs the load generator wrk")
 def test_rows_of_both_servers_and_of_a_new_version(tmp_path):
     build = served_builds.write_build(tmp_path)

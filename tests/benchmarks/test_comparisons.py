@@ -69,21 +69,28 @@ def run(corpus, folder, *names):
     return process, [json.loads(line) for line in results.read_text().splitlines()]
 
 
-# Ray Data takes a minute or more for each number of workers, whatever the size, and the others make many builds.
-MARKS = {
-    "shard-workers": [pytest.mark.ray, pytest.mark.slow],
-    "ray": [pytest.mark.ray],
-    **{name: [pytest.mark.slow] for name in ("update", "memory", "shard", "checks")},
-}
-
+# CI runs one with a peer, and one inside a process. The others take up to minutes.
+IN_CI = ("pairs", "product")
+WITH_RAY = ("ray", "shard-workers")
 
 # Its peer needs accelerate, which no extra installs.
 WITHOUT_PEER = {"training"}
 TESTED = [name for name in COMPARISONS if name not in WITHOUT_PEER]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, [])) for name in TESTED])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=[
+                pytest.mark.long if name in IN_CI else pytest.mark.slow,
+                *([pytest.mark.ray] if name in WITH_RAY else []),
+            ],
+        )
+        for name in TESTED
+    ],
+)
 def test_comparison_gives_figures(corpus, tmp_path, name):
     assert missing_peer(name, argparse.Namespace(glove=True, datatrove=True, web=True)) == ""
     process, (described, outcome) = run(corpus, tmp_path, name)

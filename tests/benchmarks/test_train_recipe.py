@@ -12,7 +12,7 @@ import pytest
 HERE = Path(__file__).parent
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_recipe_is_trained_for_cpu_seconds(tmp_path):
     draw = random.Random(0)
     lines = [" ".join(draw.choices(["the", "cat", "dog", "sees", "likes", "a", "bird"], k=30)) for _ in range(200)]

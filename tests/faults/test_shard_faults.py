@@ -10,7 +10,6 @@ import pytest
 from commands import Command
 from document_shards import content_of, make_shards
 
-KILLS = 20
 RECIPE = """
 shard_mib: 1
 keep_dropped: true
@@ -31,8 +30,8 @@ def shard(corpus, out, recipe, log, *arguments, **environment) -> Command:
     return Command("shard", corpus, "--out", out, "--recipe", recipe, *arguments, log=log, **environment)
 
 
-@pytest.mark.long
-def test_killed_command_resumes_to_the_same_bytes(corpus, recipe, tmp_path, capsys):
+@pytest.mark.parametrize("most", [pytest.param(8, marks=pytest.mark.long), pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_command_resumes_to_the_same_bytes(corpus, recipe, tmp_path, capsys, most):
     start = time.monotonic()
     whole = shard(corpus, tmp_path / "whole", recipe, tmp_path / "log")
     assert whole.wait() == 0, whole.error_output()
@@ -42,7 +41,7 @@ def test_killed_command_resumes_to_the_same_bytes(corpus, recipe, tmp_path, caps
     random_state = random.Random(5)
     out = tmp_path / "killed"
     kills = resumed = 0
-    while kills < KILLS:
+    while kills < most:
         is_first, start = not out.exists(), time.monotonic()
         command = shard(corpus, out, recipe, tmp_path / "log")
         # A uniform moment; a later attempt has less work left.

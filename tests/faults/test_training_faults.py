@@ -168,6 +168,7 @@ def test_file_that_one_worker_lacks_is_named_soon(ray_cluster, tmp_path, code, s
         run_script(tmp_path, f"if dist.get_rank() == 1:\n    {code}\ndist.barrier()")
 
 
+@pytest.mark.slow
 def test_workers_that_die_without_progress_end_the_run(ray_cluster, tmp_path):
     code = """import torch
 assert torch.get_num_threads() == 1

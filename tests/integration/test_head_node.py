@@ -59,7 +59,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.ray
 def test_build_and_update_as_jobs_of_a_head_node(head, corpus, tmp_path):
     built = _submit(

@@ -32,6 +32,7 @@ def test_chunks_begin_at_white_space_that_spacy_rules_do_not_cross(text, limit):
     assert not any(first[-1].isalpha() and second[0].isalpha() for first, second in rule.joins)
 
 
+@pytest.mark.long
 @settings(max_examples=25)  # each example creates a new spaCy pipeline
 @given(st.lists(st.sampled_from(["some", "words", "don't", "U.S."]), min_size=1, max_size=200), st.integers(30, 60))
 def test_split_at_lines_does_not_change_the_tokens(words, limit):

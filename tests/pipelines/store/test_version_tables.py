@@ -89,6 +89,7 @@ def records_or_error(folder, name, reference):
         return str(error)
 
 
+@pytest.mark.long
 @given(data=st.data())
 @settings(max_examples=300, deadline=None)
 def test_hostile_tables_are_read_or_refused_in_one_sentence(folder, data):

@@ -44,6 +44,7 @@ def check(texts):
             assert of_shape == [token.lower() if lowercase else token for token in of_chunk], text
 
 
+@pytest.mark.long
 @settings(max_examples=20, deadline=None)  # each example makes five spaCy tokenizers
 @given(st.lists(chunks, min_size=1, max_size=200, unique=True))
 def test_tokens_equal_those_of_the_rule_for_each_chunk(texts):

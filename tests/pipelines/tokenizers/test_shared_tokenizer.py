@@ -15,6 +15,7 @@ def words(tokens):
     return tokens.words.take(pa.array(tokens.ids)).to_pylist()
 
 
+@pytest.mark.long
 def test_threads_get_the_tokens_of_their_own_documents():
     texts = [[f"Word{thread} don't {number}" for number in range(100)] for thread in range(4)]
     expected = [words(make_tokenizer("spacy", True).tokenize(pa.array(each, pa.large_string()))) for each in texts]

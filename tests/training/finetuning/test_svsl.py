@@ -80,6 +80,7 @@ def test_class_with_one_row_has_no_distance():
     assert found.item() == pytest.approx(3 * np.log(5))
 
 
+@pytest.mark.long
 def test_micro_batches_and_workers_change_only_rounding(made, tmp_path):
     for size in (16, 4):
         run_in(tmp_path / str(size), made, loop=LOOP | {"micro_batch_size": size})

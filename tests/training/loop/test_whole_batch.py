@@ -78,7 +78,9 @@ def test_micro_batches_change_only_rounding(objective, tiny_text, tmp_path):
     assert_close_runs(tmp_path / "8", tmp_path / "2")
 
 
-@pytest.mark.parametrize("objective", ["simclr", "vicreg"])
+@pytest.mark.parametrize(
+    "objective", [pytest.param("simclr", marks=pytest.mark.long), pytest.param("vicreg", marks=pytest.mark.slow)]
+)
 def test_two_workers_train_as_one_does(objective, tiny_text, tmp_path):
     loop = {"micro_batch_size": 2, "eval_sequences": 20, "learning_rate": 1e-4}
     run_in(tmp_path / "one", tiny_text, objective, loop=loop)

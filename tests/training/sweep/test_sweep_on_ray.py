@@ -69,6 +69,7 @@ def pretraining(study, name, target, **loop):
     return Trial(target.name, ("training.sweep.trial_runs", "pretrain_trial"), config)
 
 
+@pytest.mark.slow
 def test_error_of_a_trial_stops_the_others_with_a_checkpoint(folder, findings, tmp_path):
     name, loop = tiny_study.SHAPES[0], {"max_steps": 100_000, "eval_steps": 50_000, "save_steps": 50_000}
     long, bad, waiting = (

@@ -42,6 +42,7 @@ def test_intact_folders_have_no_damage(runs):
     assert "(token shards, " in output
 
 
+@pytest.mark.long
 def test_each_damaged_file_of_a_run_and_of_its_text_is_named(runs):
     skipped = ("tensorboard",)
     files = [path for path in (runs / "run").rglob("*") if path.is_file() and path.parent.name not in skipped]
