@@ -39,7 +39,7 @@ class NumberTable(NamedTuple):
         Args:
             piece: number of the piece.
             numbers: (n,) int32, the rows, in any order.
-            columns: arrays of n values by name.
+            columns: arrays of n values of one type, by name.
 
         Raises:
             BitcipherError: if the piece is the only one, and a row is missing.
@@ -67,19 +67,19 @@ class NumberTable(NamedTuple):
         order[check_numbers(table[NUMBER].to_numpy() - number * self.slice_rows)] = np.arange(len(table))
         parquet_files.write_table(self._slice(number), table.drop_columns([NUMBER]).take(pa.array(order)))
 
-    def read(self, numbers: np.ndarray, cache: "SliceCache") -> list[np.ndarray]:
-        """Return the columns of some rows. One slice is in memory at a time.
+    def read(self, numbers: np.ndarray, cache: "SliceCache") -> np.ndarray:
+        """Return some rows, (n, columns). One slice is in memory at a time.
 
         Args:
-            numbers: (n,) int32, the rows, ascending.
+            numbers: (n,) int32, the rows, at least one, ascending.
             cache: cache of the slice that was read last.
         """
-        found: list[np.ndarray] = []
-        for number, start, stop in self._cut(numbers):
-            columns = cache.read(self._slice(number))
-            found = found or [np.empty(len(numbers), column.dtype) for column in columns]
-            for values, column in zip(found, columns, strict=True):
-                values[start:stop] = column[numbers[start:stop] - number * self.slice_rows]
+        pieces = self._cut(numbers)
+        first = cache.read(self._slice(pieces[0][0]))
+        found = np.empty((len(numbers), len(first)), first[0].dtype)
+        for number, start, stop in pieces:
+            for position, column in enumerate(cache.read(self._slice(number))):
+                found[start:stop, position] = column[numbers[start:stop] - number * self.slice_rows]
         return found
 
     def _cut(self, numbers: np.ndarray) -> list[tuple[int, int, int]]:

@@ -22,6 +22,7 @@ from bitcipher.counts import (
 from pipelines.merge.merge_records import MergedRange, MergeInput, RangeRows
 from pipelines.merge.number_tables import SliceCache
 from pipelines.merge.word_stages import words_file
+from pipelines.runtime.free_memory import release_memory
 from pipelines.store.job_ledger import MERGED_PARTS, MergedPart
 from pipelines.store.ledger import Ledger
 
@@ -66,7 +67,7 @@ class MergeStage:
         words = self._read_words(words_file(self._work, item.merge, item.words))
         words = words.slice(item.start, item.stop - item.start)
         rows, used = self._merge(item.rows, words["number"].to_numpy(), item.hashes.rows)
-        hashes = np.stack(item.hashes.read(used.members, self._hashes), axis=1)
+        hashes = item.hashes.read(used.members, self._hashes)
         # A word without a count was subtracted completely. Only a word of the left context of a batch can have pairs.
         positions = used.positions(words["number"].to_numpy())
         kept = (words["count"].to_numpy() > 0) | np.isin(positions, rows.left)
@@ -92,7 +93,7 @@ class MergeStage:
         for operand in rows:
             read = [row_range.read(operand.numbers.rows) for row_range in operand.row_ranges]
             own = NumberSet.of((column for block in read for column in (block.left, block.right)), operand.numbers.rows)
-            numbers_of_blocks += operand.numbers.read(own.members, SliceCache())
+            numbers_of_blocks.append(operand.numbers.read(own.members, SliceCache())[:, 0])
             while read:
                 blocks.append(_replace_numbers(read.pop(), own, operand.sign))
                 owners.append(len(numbers_of_blocks) - 1)
@@ -102,6 +103,7 @@ class MergeStage:
         # Memory holds the rows twice: now as blocks and in one block, and then in one block and merged.
         joined = concatenate(blocks)
         blocks.clear()
+        release_memory()  # blocks are small, so the C library keeps their memory for other small arrays
         order = np.zeros(len(used.members), np.int64)
         order[positions[0]] = np.arange(len(numbers))
         return merge_rows([joined], order, -1)[0], used
