@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
+from threadpoolctl import threadpool_limits
 
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding import CipherEmbedding, Refinement
@@ -71,6 +72,7 @@ def _infer_cipher(
     return refinement.transform(code.raw_row(code.sums(row))[None])[0]
 
 
+@threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
 def _infer_spectral(
     embedding: SpectralEmbedding, provenance: Provenance, row: ContextCounts, counts: MergedCounts
 ) -> np.ndarray:

@@ -94,6 +94,7 @@ def _new_directions(image: np.ndarray, basis: np.ndarray) -> np.ndarray:
     return image
 
 
+@threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
 def gram(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return leftᵀ·right, (l, r) float64, for `left` (N, l) and `right` (N, r) float32, summed in a fixed order."""
     total = np.zeros((left.shape[1], right.shape[1]))
@@ -102,6 +103,7 @@ def gram(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return total
 
 
+@threadpool_limits.wrap(limits=1)
 def combine(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return columns · weights, (N, d) float32, for `columns` (N, b) float32 and `weights` (b, d)."""
     weights = weights.astype(np.float32)
