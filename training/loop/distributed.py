@@ -1,7 +1,8 @@
 """Rank, device and collective operations of a worker."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 import torch.distributed as dist
@@ -40,12 +41,24 @@ class World:
 
     def all_reduce(self, tensors: Sequence[torch.Tensor]) -> None:
         """Replace each tensor with its sum over all workers, in one all-reduce."""
+        self.start_all_reduce(tensors)()
+
+    def start_all_reduce(self, tensors: Sequence[torch.Tensor]) -> Callable[[], None]:
+        """Begin an all-reduce, and return a function that waits for it and replaces each tensor with its sum.
+
+        All workers must start their all-reduces in the same order.
+        """
         if self.size == 1 or not tensors:
-            return
+            return lambda: None
         flat = torch.cat([tensor.reshape(-1) for tensor in tensors])
-        dist.all_reduce(flat)
-        for tensor, part in zip(tensors, flat.split([tensor.numel() for tensor in tensors]), strict=True):
-            tensor.copy_(part.view_as(tensor))
+        work = cast(dist.Work, dist.all_reduce(flat, async_op=True))
+
+        def finish() -> None:
+            work.wait()
+            for tensor, part in zip(tensors, flat.split([tensor.numel() for tensor in tensors]), strict=True):
+                tensor.copy_(part.view_as(tensor))
+
+        return finish
 
     def any_worker(self, value: bool) -> bool:
         """Return whether a value is true on any worker."""

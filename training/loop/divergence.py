@@ -18,9 +18,12 @@ class FiniteCheck:
     def __init__(self, device: torch.device):
         self._first = torch.zeros((), dtype=torch.int64, device=device)
 
-    def note(self, step: int, loss: torch.Tensor, grad_norm: torch.Tensor) -> None:
-        """Note the loss and the gradient norm of a step, counted from 1."""
-        is_finite = torch.isfinite(loss) & torch.isfinite(grad_norm)
+    def note(self, step: int, loss: torch.Tensor, grad_norm: torch.Tensor, *, is_skipped: bool) -> None:
+        """Note the loss and the gradient norm of a step, counted from 1.
+
+        If `is_skipped`, a step whose gradient is not finite does not change the weights, so only the loss counts.
+        """
+        is_finite = torch.isfinite(loss) & (torch.isfinite(grad_norm) | is_skipped)
         self._first = torch.where(is_finite | (self._first > 0), self._first, step)
 
     def check_steps(self) -> None:

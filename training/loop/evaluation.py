@@ -9,8 +9,9 @@ from training.data import SequenceOrder
 from training.loop.distributed import World
 from training.loop.examples import Examples
 from training.loop.options import LoopOptions
+from training.loop.precision import autocast
 from training.loop.row_moments import N_MOMENTS, interval_of, mean_of, row_moments
-from training.loop.steps import SummedLoss, autocast, to_device
+from training.loop.steps import SummedLoss, to_device
 from training.loop.whole_batch import WholeBatchLoss
 
 # Prefix of the names of metrics whose mean is a log perplexity.

@@ -52,12 +52,16 @@ class LoopOptions(Record):
     """AdamW's decay rate of the second moment."""
     max_grad_norm: Float = Field(1.0, gt=0)
     """Maximum norm of the gradient over all weights; larger gradients are clipped."""
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """`float32`; `bfloat16` for autocast with float32 weights; or `auto`: bfloat16 on GPUs that support it."""
+    precision: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    """`float32`; `bfloat16` or `float16` for autocast with float32 weights; or `auto`: bfloat16 on GPUs that support
+    it, float16 on older ones, float32 on CPUs."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """`cpu`, `cuda`, or `auto`: a GPU if there is one."""
     compile: bool = False
     """Compile the model with torch.compile. Compilation takes a minute or more, and needs a C++ compiler on CPUs."""
+    activation_checkpointing: bool = False
+    """Compute the activations of each layer again in the backward pass instead of keeping them, which takes more time
+    and less memory."""
     peak_tflops: Float | None = Field(None, gt=0)
     """Peak of a worker's device in TFLOP/s (10¹² per second) at `precision`, for the utilization in the metrics; by
     default the bfloat16 peak of known GPUs. Without a peak, the metrics have no utilization."""

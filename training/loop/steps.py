@@ -11,7 +11,9 @@ import torch
 from training.counter_rng import derive_key
 from training.loop.distributed import World
 from training.loop.examples import Batch, Examples
+from training.loop.gradient_sums import summing_gradients
 from training.loop.options import LoopOptions
+from training.loop.precision import autocast
 from training.loop.whole_batch import WholeBatchLoss, backward_of_batch
 
 
@@ -69,9 +71,15 @@ def iter_steps(
 
 
 def compute_gradients(
-    model: torch.nn.Module, objective: SummedLoss, data: StepData, world: World, options: LoopOptions, key: int
+    model: torch.nn.Module,
+    objective: SummedLoss,
+    data: StepData,
+    world: World,
+    options: LoopOptions,
+    scaler: torch.amp.GradScaler,
+    key: int,
 ) -> torch.Tensor:
-    """Compute the gradients of the mean loss of the whole batch, and return that loss.
+    """Compute the gradients of the mean loss of the whole batch, times the scale, and return that loss.
 
     Losses are summed and divided once by the number of targets of all workers. A mean of means would give too much
     weight to micro-batches with few targets.
@@ -82,6 +90,7 @@ def compute_gradients(
         data: this worker's data of the step.
         world: this worker.
         options: options of the loop.
+        scaler: scale of the gradients, from `make_scaler`.
         key: random key of this step's dropout, from `derive_key`.
     """
     n_targets = torch.tensor([float(data.n_targets)], dtype=torch.float64, device=world.device)
@@ -100,30 +109,19 @@ def compute_gradients(
             with autocast(world, options):
                 return whole.row_outputs(model, batch)
 
-        total_loss = backward_of_batch(whole, forward, data.micro_batch_ids, n_targets[0], world).double()
+        with summing_gradients(model, world, len(data.batches)):
+            total_loss = backward_of_batch(whole, forward, data.micro_batch_ids, n_targets[0], scaler, world).double()
     else:
         total_loss = torch.zeros((), dtype=torch.float64, device=world.device)
-        for number in range(len(data.batches)):
-            batch = start(number)
-            with autocast(world, options):
-                loss = objective.loss(model, batch)
-            (loss / n_targets[0].float()).backward()
-            total_loss += loss.detach().double()
+        with summing_gradients(model, world, len(data.batches)):
+            for number in range(len(data.batches)):
+                batch = start(number)
+                with autocast(world, options):
+                    loss = objective.loss(model, batch)
+                scaler.scale(loss / n_targets[0].float()).backward()
+                total_loss += loss.detach().double()
         world.all_reduce([total_loss])
-    world.all_reduce([weight.grad for weight in model.parameters() if weight.grad is not None])
     return total_loss / n_targets[0]
-
-
-def autocast(world: World, options: LoopOptions) -> torch.autocast:
-    """Return the autocast context of the loop's precision on a device."""
-    return torch.autocast(world.device.type, torch.bfloat16, enabled=uses_bfloat16(world, options))
-
-
-def uses_bfloat16(world: World, options: LoopOptions) -> bool:
-    """Return whether matrix products are computed in bfloat16."""
-    # Older GPUs emulate bfloat16, which is slower than float32.
-    is_supported = world.device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-    return options.precision == "bfloat16" or (options.precision == "auto" and is_supported)
 
 
 def to_device(batch: Batch, world: World) -> dict[str, torch.Tensor]:

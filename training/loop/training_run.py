@@ -1,14 +1,15 @@
 """Training loop: from a model and examples to checkpoints and `metrics.jsonl`, with exact resume."""
 
+import math
 import time
 import warnings
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
+from transformers import PreTrainedModel
 
 from training.counter_rng import derive_key
 from training.embeddings import FreezeSchedule, set_embeddings_frozen
@@ -22,6 +23,7 @@ from training.loop.examples import Examples
 from training.loop.metrics_logger import MetricsLogger, read_kept_metrics
 from training.loop.optimizer import make_optimizer, make_scheduler, set_learning_rate
 from training.loop.options import LoopOptions
+from training.loop.precision import can_lower, make_scaler, restore_scale, with_scale
 from training.loop.recovery import drop_damaged_checkpoints
 from training.loop.run_lease import RunLease
 from training.loop.run_store import RunStore
@@ -29,6 +31,7 @@ from training.loop.steps import StepData, SummedLoss, compute_gradients, iter_st
 from training.loop.stop_request import STOPPED, catching_stop_requests
 from training.loop.training_state import TrainingState
 from training.loop.utilization import UtilizationMeter, find_peak_flops
+from training.models import compile_layers
 
 # Called with the number of completed steps and a short note on the losses.
 Advance = Callable[[int, str], None]
@@ -38,7 +41,7 @@ Advance = Callable[[int, str], None]
 class TrainingRun:
     """Model, examples and options of a training run."""
 
-    model: torch.nn.Module
+    model: PreTrainedModel
     """Model with its initial weights."""
     objective: SummedLoss
     examples: Examples
@@ -118,8 +121,11 @@ class _Trainer:
         self.state = TrainingState()
         self._run, self._world, self._advance = run, world, advance
         self._model = run.model.to(world.device)
+        if run.options.activation_checkpointing:
+            self._model.activation_checkpointing_enable()
         self._optimizer = make_optimizer(self._model, run.options, run.freeze_schedule.learning_rate_multiplier)
         self._scheduler = make_scheduler(self._optimizer, run.options)
+        self._scaler = make_scaler(world, run.options)
         self._logger: MetricsLogger | None = None
         self._finite = FiniteCheck(world.device)
         self._utilization: UtilizationMeter | None = None
@@ -136,12 +142,12 @@ class _Trainer:
             next(self._run.store.download_checkpoints(), None)
         if checkpoint := find_latest_checkpoint(self._run.folder):
             self.state = load_checkpoint(checkpoint, self._model, self._optimizer)
+            restore_scale(self._scaler, self.state)
         peak = find_peak_flops(self._run.options, self._world)
         if self._run.flops_of_sequence and peak:
             self._utilization = UtilizationMeter(self._run.flops_of_sequence, peak, self.state.seconds)
         if self._run.options.compile:
-            base_model: Any = self._model.base_model
-            base_model.compile()
+            compile_layers(self._model)
         if self._world.rank == 0:
             remove_old_checkpoints(self._run.folder, self._run.options.save_total_limit)
             run, kept = self._run, read_kept_metrics(self._run.folder)
@@ -164,11 +170,13 @@ class _Trainer:
         is_frozen = run.freeze_schedule.is_frozen(step, options.max_steps, self.state.unfrozen_at)
         set_embeddings_frozen(self._model, is_frozen)
         key = derive_key(run.seed, "dropout", step)
-        loss = compute_gradients(self._model, run.objective, data, self._world, options, key)
+        loss = compute_gradients(self._model, run.objective, data, self._world, options, self._scaler, key)
+        self._scaler.unscale_(self._optimizer)
         grad_norm = torch.nn.utils.clip_grad_norm_(self._model.parameters(), options.max_grad_norm)
-        self._finite.note(step + 1, loss, grad_norm)
+        self._finite.note(step + 1, loss, grad_norm, is_skipped=can_lower(self._scaler))
         learning_rate = set_learning_rate(self._optimizer, self._scheduler, step)
-        self._optimizer.step()
+        self._scaler.step(self._optimizer)  # skips the step if float16 gradients are not finite
+        self._scaler.update()
         self._optimizer.zero_grad(set_to_none=True)
         if self._utilization:
             self._utilization.note(data, options.batch_size_at(step) // self._world.size)
@@ -178,6 +186,10 @@ class _Trainer:
             # `float` waits for the device, so values are read only if they are logged.
             self._finite.check_steps()
             metrics = {"loss": float(loss), "grad_norm": float(grad_norm), "learning_rate": learning_rate}
+            if self._scaler.is_enabled():
+                metrics["loss_scale"] = self._scaler.get_scale()
+            if not math.isfinite(metrics["grad_norm"]):  # of a step that was skipped
+                del metrics["grad_norm"]
         seconds = self.state.seconds + time.perf_counter() - self._clock
         self.state = self.state.model_copy(update={"step": step + 1, "seconds": seconds})
         if is_logged and self._utilization:
@@ -209,6 +221,7 @@ class _Trainer:
         self._finite.check_steps()
         check_state(self.state.step, self._model, self._optimizer)
         self._check_lease()
+        self.state = with_scale(self.state, self._scaler)
         if self._logger:
             store, limit = self._run.store, self._run.options.save_total_limit
             metrics = self._logger.digest()

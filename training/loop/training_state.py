@@ -24,6 +24,10 @@ class TrainingState(Record):
     """With early stopping: lowest validation loss so far."""
     early_stopping_patience_counter: int = Field(0, ge=0)
     """With early stopping: number of evaluations since the validation loss improved."""
+    loss_scale: float | None = Field(None, gt=0)
+    """With float16: scale of the loss."""
+    loss_scale_steps: int = Field(0, ge=0)
+    """With float16: number of steps since the scale has changed."""
 
     @property
     def model_step(self) -> int:

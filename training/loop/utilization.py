@@ -6,7 +6,8 @@ import torch
 
 from training.loop.distributed import World
 from training.loop.options import LoopOptions
-from training.loop.steps import StepData, uses_bfloat16
+from training.loop.precision import autocast_dtype
+from training.loop.steps import StepData
 
 # Dense bfloat16 FLOPs per second of NVIDIA's data sheets, by the beginning of the name that torch reports. Longer names
 # stand first.
@@ -31,7 +32,7 @@ def find_peak_flops(options: LoopOptions, world: World) -> float | None:
     """
     if options.peak_tflops is not None:
         return options.peak_tflops * 1e12
-    if world.device.type != "cuda" or not uses_bfloat16(world, options):
+    if world.device.type != "cuda" or autocast_dtype(world, options) is not torch.bfloat16:
         return None
     return peak_of(torch.cuda.get_device_name(world.device))
 

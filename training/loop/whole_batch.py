@@ -35,9 +35,10 @@ def backward_of_batch(
     forward: Callable[[int], tuple[torch.Tensor, ...]],
     micro_batch_ids: Sequence[int],
     n_targets: torch.Tensor,
+    scaler: torch.amp.GradScaler,
     world: World,
 ) -> torch.Tensor:
-    """Add the gradients of the mean loss of a batch with respect to the weights, and return the sum of its losses.
+    """Add the scaled gradients of the mean loss of a batch with respect to the weights, and return its sum of losses.
 
     A worker with several micro-batches computes their outputs twice, and holds the activations of one at a time.
 
@@ -47,6 +48,7 @@ def backward_of_batch(
         micro_batch_ids: indices of the worker's micro-batches among all micro-batches of the batch. Workers have
             equally many, and all micro-batches have equally many rows.
         n_targets: number of targets of the batch.
+        scaler: scale of the gradients.
         world: this worker.
     """
     is_single = len(micro_batch_ids) == 1
@@ -58,7 +60,7 @@ def backward_of_batch(
     for values in outputs:
         values.requires_grad_(values.is_floating_point())
     loss = objective.batch_loss(outputs)
-    (loss / n_targets.float()).backward()
+    scaler.scale(loss / n_targets.float()).backward()
     for number, micro_batch_id in enumerate(micro_batch_ids):
         of_rows = own[number] if is_single else forward(number)
         rows = slice(micro_batch_id * len(of_rows[0]), (micro_batch_id + 1) * len(of_rows[0]))

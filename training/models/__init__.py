@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from training.models.flops import training_flops
     from training.models.options import ARCHITECTURES, ModelOptions
     from training.models.parts import (
+        compile_layers,
         embedding_tables,
         find_generator,
         hidden_states,
@@ -28,6 +29,7 @@ __all__ = [
     "ModelOptions",
     "architecture_of",
     "build_model",
+    "compile_layers",
     "embedding_tables",
     "find_generator",
     "hidden_states",
@@ -52,6 +54,7 @@ __getattr__ = lazy_names(
         "flops": ("training_flops",),
         "options": ("ARCHITECTURES", "ModelOptions"),
         "parts": (
+            "compile_layers",
             "embedding_tables",
             "find_generator",
             "hidden_states",

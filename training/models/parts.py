@@ -53,6 +53,21 @@ def hidden_states(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> Tens
     ).last_hidden_state
 
 
+def compile_layers(model: "PreTrainedModel") -> None:
+    """Compile the layers that `hidden_states` calls, with torch.compile."""
+    for part in _called_parts(model):
+        part.compile()
+
+
+def _called_parts(model: "PreTrainedModel") -> list[nn.Module]:
+    if model.config.model_type == REPLACED_TOKENS:
+        return [*_called_parts(model.generator), model.discriminator]
+    if isinstance(model, DebertaWithMaskDecoder):
+        return list(model.deberta.encoder.layer)
+    base = model.base_model
+    return [base.encoder, base.decoder] if model.config.model_type == "t5" else [base]
+
+
 def logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:
     """Return the logits of all V tokens of the vocabulary.
 

@@ -11,7 +11,7 @@ of three tables (He et al. 2021, section 3.2):
 """
 
 import copy
-from typing import Any, cast
+from typing import cast
 
 import torch
 from huggingface_hub.dataclasses import strict
@@ -51,6 +51,7 @@ class ReplacedTokenModel(PreTrainedModel):
 
     config_class = ReplacedTokenConfig
     _supports_sdpa = True
+    supports_gradient_checkpointing = True
 
     def __init__(self, config: ReplacedTokenConfig) -> None:
         """Create both models with random weights."""
@@ -80,11 +81,6 @@ class ReplacedTokenModel(PreTrainedModel):
     def get_output_embeddings(self) -> nn.Module:
         """Return the output layer of the generator."""
         return self.generator.get_output_embeddings()
-
-    def compile(self, *args: Any, **options: Any) -> None:
-        """Compile the layers of both models."""
-        self.generator.base_model.compile(*args, **options)
-        self.discriminator.compile(*args, **options)
 
     def detect(self, input_ids: Tensor) -> Tensor:
         """Return a logit for each token, which is positive if the discriminator takes the token for a replacement.

@@ -41,6 +41,7 @@ class SentenceViewModel(PreTrainedModel):
     config_class = SentenceViewConfig
     base_model_prefix = "encoder"
     _supports_sdpa = True
+    supports_gradient_checkpointing = True
 
     def __init__(self, config: SentenceViewConfig) -> None:
         """Create the encoder and the projector with random weights."""

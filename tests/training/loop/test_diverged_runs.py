@@ -69,7 +69,7 @@ def test_score_that_is_not_finite_stops(tiny_text, tmp_path, monkeypatch):
 def test_first_failed_step_is_remembered():
     check = FiniteCheck(torch.device("cpu"))
     for step, (loss, norm) in enumerate([(1.0, 2.0), (3.0, math.inf), (math.nan, 1.0), (1.0, 1.0)], 1):
-        check.note(step, torch.tensor(loss, dtype=torch.float64), torch.tensor(norm))
+        check.note(step, torch.tensor(loss, dtype=torch.float64), torch.tensor(norm), is_skipped=False)
         if step == 1:
             check.check_steps()
     with pytest.raises(DivergenceError, match="at step 2,"):
