@@ -116,7 +116,7 @@ def test_unknown_option_of_a_setting_is_not_blamed_on_the_file(recipe_file):
         ("text.validation_fraction=1", "`text.validation_fraction` must be less than 1"),
         ("objective=causal", "`objective` must be a mapping"),
         ("objective.name=[causal]", "`objective.name` must be one of"),
-        ("objective.mlm_probability=0.5", "`objective.mlm_probability` is unknown"),
+        ("objective.mlm_probability=0.5", "no option `objective.mlm_probability`; choose from document_mask"),
         ("objective.name=masked", "MaskedLM trains bert or roberta"),
         ("embeddings.vectors=books", "need `embeddings.init` to be cipher"),
     ],

@@ -1,11 +1,12 @@
 """Access to the parts of a language model by the same names for every architecture."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
 from training.models.deberta import DebertaWithMaskDecoder
+from training.models.document_masks import document_inputs
 from training.models.next_sentence import ModernBertForPreTraining
 
 if TYPE_CHECKING:
@@ -20,11 +21,13 @@ SENTENCE_VIEWS = "sentence-views"
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
-def model_inputs(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def model_inputs(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> dict[str, Any]:
     """Return the arrays of a batch that the model reads, without those of a decoder."""
-    inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
+    inputs: dict[str, Any] = {name: batch[name] for name in MODEL_INPUTS if name in batch}
     if model.config.model_type == "modernbert":
         inputs.pop("token_type_ids", None)  # only its next-sentence head uses them
+    if "document_ids" in batch:
+        inputs |= document_inputs(model.config, batch["document_ids"])
     return inputs
 
 
@@ -33,8 +36,8 @@ def hidden_states(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> Tens
 
     Args:
         model: a model from `build_model`.
-        batch: `input_ids` [B, S] int64, and for T5 `decoder_input_ids` [B, D]; optionally `attention_mask` [B, S] and
-            `token_type_ids` [B, S]. Other keys are ignored.
+        batch: `input_ids` [B, S] int64, and for T5 `decoder_input_ids` [B, D]; optionally `attention_mask` [B, S],
+            `token_type_ids` [B, S], and `document_ids` [B, S] (see `document_masks`). Other keys are ignored.
 
     Returns:
         [B, S, H], where H is the hidden size; for T5 the decoder's output [B, D, H].

@@ -90,6 +90,16 @@ class Objective(Record):
         raise NotImplementedError
 
 
+def documents_of(tokens: np.ndarray, end: int) -> np.ndarray:
+    """Return the document [B, S] int64 of each token of a row, numbered from 0; each document ends with the end token.
+
+    >>> documents_of(np.array([[7, 8, 2, 9, 2, 5]]), end=2)
+    array([[0, 0, 0, 1, 1, 2]])
+    """
+    is_end = tokens == end
+    return np.cumsum(is_end, axis=1) - is_end
+
+
 def check_objective(objective: Objective, options: ModelOptions) -> None:
     """Check that an objective can train a model.
 

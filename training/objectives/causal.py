@@ -7,7 +7,7 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training import models
-from training.objectives.base import BatchContext, Objective
+from training.objectives.base import BatchContext, Objective, documents_of
 from training.objectives.losses import rows_of, score_tokens, summed_loss, sums_of_rows
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ class CausalLM(Objective):
 
     architectures: ClassVar[tuple[str, ...]] = ("gpt2", "opt")
 
+    document_mask: bool = False
+    """Attend only to tokens of the same document, and count positions from its start. By default, tokens attend to all
+    tokens before them, also to those of other documents."""
+
     def text_length(self, length: int) -> int:
         """Return `length` + 1, because the first token is only an input, and the last token is only a label."""
         if length < 1:
@@ -30,9 +34,15 @@ class CausalLM(Objective):
         return length + 1
 
     def make_batch(self, context: BatchContext) -> dict[str, np.ndarray]:
-        """Return `input_ids` and `labels`, [B, length] int64; the labels are the text shifted by one token."""
+        """Return `input_ids` and `labels`, [B, length] int64; the labels are the text shifted by one token.
+
+        With `document_mask`, also `document_ids` [B, length] int64.
+        """
         text = context.sequences.take(context.sequence_ids)
-        return {"input_ids": text[:, :-1].copy(), "labels": text[:, 1:].copy()}
+        batch = {"input_ids": text[:, :-1].copy(), "labels": text[:, 1:].copy()}
+        if self.document_mask:
+            batch["document_ids"] = documents_of(batch["input_ids"], context.special_tokens.end)
+        return batch
 
     def count_targets(self, batch: Mapping[str, np.ndarray]) -> int:
         """Return the number of positions."""

@@ -10,7 +10,8 @@ from bitcipher.errors import BitcipherError
 from bitcipher.records import Float
 from training import models
 from training.counter_rng import derive_key, uniform
-from training.objectives.base import BatchContext, Objective
+from training.models import ModelOptions
+from training.objectives.base import BatchContext, Objective, documents_of
 from training.objectives.losses import score_tokens, summed_loss, sums_of_rows
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ class MaskedLM(Objective):
 
     architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta", "modernbert", "deberta")
 
+    can_mask_documents: ClassVar[bool] = True
+    """Whether `document_mask` is supported."""
+
     mlm_probability: Float = Field(0.15, gt=0, lt=1)
     """Fraction of tokens to predict."""
     static_masks: int | None = Field(None, ge=1)
@@ -43,6 +47,21 @@ class MaskedLM(Objective):
     token."""
     whole_word_mask: bool = False
     """Select all tokens of a word together."""
+    document_mask: bool = False
+    """Attend only to tokens of the same document, and count positions from its start. By default, all tokens of a
+    sequence attend to each other."""
+
+    def check_model(self, options: ModelOptions) -> None:
+        """Check that attention can be kept within documents.
+
+        Raises:
+            BitcipherError: if it cannot.
+        """
+        if self.document_mask and not (self.can_mask_documents and options.architecture != "deberta"):
+            raise BitcipherError(
+                "`objective.document_mask` needs the objective masked or causal and a model other than deberta; leave "
+                "it out."
+            )
 
     def text_length(self, length: int) -> int:
         """Return `length` without the begin and end tokens."""
@@ -55,11 +74,14 @@ class MaskedLM(Objective):
 
         Returns:
             `input_ids` [B, length] int64; `positions` [M] int64, ascending indices of the selected tokens in the
-            flattened batch; `labels` [M] int64, the selected tokens.
+            flattened batch; `labels` [M] int64, the selected tokens. With `document_mask`, also `document_ids`
+            [B, length] int64: the begin token belongs to the first document of a row.
         """
         text = context.sequences.take(context.sequence_ids)
         special = context.special_tokens
-        return self.mask_tokens(concat_columns(special.begin, text, special.end), context)
+        examples = concat_columns(special.begin, text, special.end)
+        batch = self.mask_tokens(examples, context)
+        return batch | {"document_ids": documents_of(examples, special.end)} if self.document_mask else batch
 
     def mask_tokens(self, examples: np.ndarray, context: BatchContext) -> dict[str, np.ndarray]:
         """Mask tokens of complete examples [B, length]; see `make_batch` for the result."""

@@ -37,6 +37,7 @@ class NextSentence(MaskedLM):
         *("validation_loss", "perplexity", "masked_loss", "masked_accuracy", "sentence_loss", "sentence_accuracy"),
     )
     needs_next_sentence_head: ClassVar[bool] = True
+    can_mask_documents: ClassVar[bool] = False
 
     def text_length(self, length: int) -> int:
         """Return `length` without the begin token and the two end tokens."""

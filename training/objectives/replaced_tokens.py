@@ -37,6 +37,7 @@ class ReplacedTokens(MaskedLM):
     )
     architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta", "modernbert", "deberta")
     needs_generator: ClassVar[bool] = True
+    can_mask_documents: ClassVar[bool] = False
 
     replacement: Literal["bert", "always"] = "always"
     """Input of the generator at selected tokens: `always` the mask token, or `bert` (80 % the mask token, 10 % a random

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from batch_contexts import assert_same_gradients, gradients, make_context, model_for, tensors
+from batch_contexts import SPECIALS, assert_same_gradients, gradients, make_context, model_for, tensors
 
 from bitcipher.errors import BitcipherError
 from training.objectives import CausalLM
@@ -32,6 +32,22 @@ def test_labels_are_shifted_text():
     np.testing.assert_array_equal(batch["labels"], text[:, -LENGTH:])
     alone = objective.make_batch(make_context(objective, LENGTH, 1, first=8))
     np.testing.assert_array_equal(alone["labels"][0], batch["labels"][4])
+
+
+def test_document_mask_changes_only_sequences_with_several_documents():
+    plain, masked, model = CausalLM(), CausalLM(document_mask=True), model_for("gpt2", LENGTH + 1).eval()
+    batch = masked.make_batch(make_context(masked, LENGTH, 30))
+    ends = np.cumsum(batch["input_ids"] == SPECIALS.end, axis=1)
+    np.testing.assert_array_equal(batch["document_ids"][:, 0], 0)
+    np.testing.assert_array_equal(batch["document_ids"][:, 1:], ends[:, :-1])
+    sums = [objective.row_sums(model, tensors(batch))["perplexity"][:, 0] for objective in (plain, masked)]
+    assert torch.equal(*sums)  # the arrays of a batch decide, not the objective
+    without = {name: array for name, array in batch.items() if name != "document_ids"}
+    difference = (sums[1] - plain.row_sums(model, tensors(without))["perplexity"][:, 0]).abs()
+    has_several = torch.from_numpy(batch["document_ids"][:, -1] > 0)
+    assert 0 < has_several.sum() < 30
+    assert (difference[has_several] > 1e-4).all()
+    assert (difference[~has_several] < 1e-4).all()
 
 
 def test_too_short_length_raises():

@@ -31,8 +31,8 @@ def test_make_objective():
     [
         ({}, "`objective.name` must be one of masked, causal"),
         ({"name": "electra"}, "`objective.name` must be one of masked, causal"),
-        ({"name": "masked", "shares": 1}, "no option `objective.shares`; choose from mlm_probability, replacement"),
-        ({"name": "causal", "mlm_probability": 0.1}, "`objective.mlm_probability` is unknown"),
+        ({"name": "masked", "shares": 1}, "no option `objective.shares`; choose from document_mask, mlm_probability, replacement"),
+        ({"name": "causal", "mlm_probability": 0.1}, "no option `objective.mlm_probability`; choose from document_mask"),
         ({"name": "masked", "mlm_probability": 0}, "`objective.mlm_probability` must be greater than 0"),
         ({"name": "masked", "mlm_probability": "much"}, "`objective.mlm_probability` must be a number"),
     ],
@@ -79,3 +79,17 @@ def test_projector_without_objective_and_objective_without_projector_raise():
 def test_next_sentence_without_head_raises():
     with pytest.raises(BitcipherError, match="next_sentence"):
         check_objective(NextSentence(), ModelOptions(architecture="bert"))
+
+
+@pytest.mark.parametrize(
+    ("objective", "model"),
+    [
+        (MaskedLM(document_mask=True), {"architecture": "deberta"}),
+        (NextSentence(document_mask=True), {"architecture": "modernbert", "next_sentence": True}),
+        (ReplacedTokens(document_mask=True), {"architecture": "modernbert", "generator_layers": 1}),
+    ],
+    ids=["deberta", "next_sentence", "replaced_tokens"],
+)
+def test_document_mask_that_has_no_effect_raises(objective, model):
+    with pytest.raises(BitcipherError, match=r"`objective\.document_mask` needs the objective masked or causal"):
+        check_objective(objective, ModelOptions(**model))

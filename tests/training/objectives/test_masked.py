@@ -170,3 +170,16 @@ def test_invalid_options_and_inputs_raise():
         objective.make_batch(
             make_context(objective, LENGTH, 2, special_tokens=dataclasses.replace(SPECIALS, mask=None))
         )
+
+
+def test_document_mask_numbers_documents_before_masks():
+    objective = MaskedLM(document_mask=True)
+    context = make_context(objective, LENGTH, 20)
+    batch = objective.make_batch(context)
+    text = context.sequences.take(context.sequence_ids)
+    is_end = text == SPECIALS.end
+    assert (batch["document_ids"][:, 0] == 0).all()  # the begin token
+    np.testing.assert_array_equal(batch["document_ids"][:, 1:-1], np.cumsum(is_end, axis=1) - is_end)
+    without = MaskedLM().make_batch(context)
+    assert batch.keys() - without.keys() == {"document_ids"}
+    assert all(np.array_equal(batch[name], without[name]) for name in without)
