@@ -11,7 +11,8 @@ from transformers import PreTrainedModel
 from training.finetuning.examples import row_lengths, select_rows
 from training.finetuning.losses import model_logits
 from training.loop import LoopOptions, World
-from training.loop.steps import autocast, to_device
+from training.loop.precision import autocast
+from training.loop.steps import to_device
 from training.tasks.base import Features, Task
 
 
