@@ -123,8 +123,7 @@ def run_count_tasks(job: Job, tasks: list[CountTask]) -> CountResult:
     job.ledger.record(
         PLANS, job.folder.rpartition("/")[2], CountPlan(tasks=tuple(task.id for task in tasks), text_bytes=total)
     )
-    bar = job.progress.begin("count", total)
-    job.progress.advance(bar, total - sum(map(_text_bytes, open_tasks)), "")
+    bar = job.progress.begin("count", total, done=total - sum(map(_text_bytes, open_tasks)))
     # The path must be absolute, because workers have other working directories.
     options = job.options.derive({"tokenizer": tokenizer_path(job.options.tokenizer)})
     arguments = {"build": job.build, "ledger": job.ledger.uri, "options": options, "held_out": job.held_out}

@@ -174,8 +174,7 @@ def _filter_sources(
     """Return the entries of all sources in order; sources in the ledger are not read again."""
     entries = ledger.entries(FILTERED_SOURCES)
     sizes = {item.id: item.source.size for item in inputs}
-    bar = progress.begin("filter", sum(sizes.values()))
-    progress.advance(bar, sum(sizes[name] for name in entries), "")
+    bar = progress.begin("filter", sum(sizes.values()), done=sum(sizes[name] for name in entries))
     spec = StageSpec("filter", FilterStage, {"out": out, "ledger": ledger.uri, "options": options})
     for result in runtime.stream(spec, [item for item in inputs if item.id not in entries]):
         name = result.value.name

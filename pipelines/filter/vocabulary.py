@@ -90,8 +90,8 @@ def count_vocabulary(
     done = storage.list_files(work)
     sizes = {item.id: item.source.size for item in inputs}
     missing = [item for item in inputs if f"{item.id}.parquet" not in done]
-    bar = progress.begin("words", sum(sizes.values()))
-    progress.advance(bar, sum(sizes.values()) - sum(item.source.size for item in missing), "")
+    total = sum(sizes.values())
+    bar = progress.begin("words", total, done=total - sum(item.source.size for item in missing))
     spec = StageSpec("words", CountWordsStage, {"folder": work, "options": options})
     for result in runtime.stream(spec, missing):
         progress.advance(bar, sizes[result.value.id], "counted")

@@ -4,7 +4,8 @@ import sys
 import time
 from datetime import timedelta
 
-from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.text import Text
 
 from bitcipher.terminal import print_text
 from pipelines.runtime.events import log_event, logs_json
@@ -30,7 +31,7 @@ class StageProgress:
             TextColumn("{task.description:<6}"),
             BarColumn(bar_width=8),
             TextColumn("{task.percentage:>3.0f} %"),
-            TimeRemainingColumn(compact=True),
+            _TimeLeft(),
             TextColumn("left  {task.fields[note]}"),
             console=self._console,
             disable=not self._has_bars,
@@ -49,9 +50,9 @@ class StageProgress:
         if not self._is_quiet:
             self._console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
-    def begin(self, name: str, total: float) -> TaskID:
-        """Add a bar. `total` is the amount of work, in any unit."""
-        return self._bars.add_task(name, total=total, note="")
+    def begin(self, name: str, total: float, done: int = 0) -> TaskID:
+        """Add a bar. `total` is the amount of work, in any unit, of which `done` was done by an earlier command."""
+        return self._bars.add_task(name, total=total, completed=done, note="", done_before=done)
 
     def advance(self, bar: TaskID, done: float, note: str) -> None:
         """Advance a bar by `done`, and show a note next to it."""
@@ -66,10 +67,29 @@ class StageProgress:
         self._bars.update(bar, completed=task.total)
 
 
+class _TimeLeft(ProgressColumn):
+    """Time that the rest of a stage takes."""
+
+    def render(self, task: Task) -> Text:
+        return Text((_time_left(task) or "--:--").removeprefix("0:"), style="progress.remaining")
+
+
+def _time_left(task: Task) -> str | None:
+    """Return the time that the rest takes at the mean speed so far, or None if nothing is done yet.
+
+    rich's estimate is the speed of the last half minute, in which items that take minutes end together, or none does.
+    """
+    done = task.completed - task.fields["done_before"]
+    if done <= 0 or not task.elapsed or task.remaining is None:
+        return None
+    return str(timedelta(seconds=int(task.elapsed * task.remaining / done)))
+
+
 def _print_line(task: Task) -> None:
     note = task.fields["note"]
     if logs_json():
         log_event("progress", stage=task.description, percent=round(task.percentage, 1), note=note)
         return
-    left = f", {timedelta(seconds=int(task.time_remaining))} left" if task.time_remaining else ""
-    print_text(f"{task.description}: {task.percentage:.0f} %{left}{f', {note}' if note else ''}", err=True)
+    left = "" if task.finished else _time_left(task)
+    parts = [f"{task.percentage:.0f} %", f"{left} left" if left else "", note]
+    print_text(f"{task.description}: {', '.join(filter(None, parts))}", err=True)

@@ -89,8 +89,7 @@ def clean_tasks(job: ShardJob, tasks: list[ShardTask]) -> list[CleanedTask]:
     finished = job.ledger.entries(CLEANED_TASKS)
     sizes = {task.id: sum(map(estimate_text_bytes, task.sources)) for task in tasks}
     cleaned = {task.id: finished[task.id] for task in tasks if task.id in finished}
-    bar = job.progress.begin("clean", sum(sizes.values()))
-    job.progress.advance(bar, sum(sizes[name] for name in cleaned), "")
+    bar = job.progress.begin("clean", sum(sizes.values()), done=sum(sizes[name] for name in cleaned))
     arguments = {"work": job.work, "ledger": job.ledger.uri, "options": job.options}
     waiting = [task for task in tasks if task.id not in cleaned]
     read = sum(task.accounts.records for task in cleaned.values())

@@ -41,7 +41,8 @@ def follow_metrics(folder: str, max_steps: Callable[[], int], progress: StagePro
         if not lines or not isinstance(step := latest.get("step"), int):
             return
         if bar is None:
-            bar = progress.begin("train", max_steps())
+            shown = step
+            bar = progress.begin("train", max_steps(), done=shown)
         notes = [f"{name} {latest[name]:{form}}" for name, form in _FORMS.items() if _is_number(latest.get(name))]
         # The step can decrease, because a run that resumes after a worker's death starts from an earlier checkpoint.
         progress.advance(bar, step - shown, "  ".join(notes))

@@ -6,6 +6,7 @@ from training.scaling.effectiveness import cost_effectiveness
 from training.scaling.frontier import compute_optimal
 from training.scaling.law_selection import select_law
 from training.scaling.loss_surface import LossSurface, fit_loss_surface
+from training.scaling.modernbert_shape import ModernBertShape
 from training.scaling.power_law import BrokenPowerLaw, PowerLaw, fit_broken, fit_power_law
 from training.scaling.published import Published, published
 from training.scaling.shape import LENGTH, POSITIONS, SEQUENCES, TOKEN_TYPES, VOCABULARY, Shape
@@ -21,6 +22,7 @@ __all__ = [
     "BrokenPowerLaw",
     "LawIntervals",
     "LossSurface",
+    "ModernBertShape",
     "PowerLaw",
     "Published",
     "Shape",

@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from bitcipher.errors import BitcipherError
-from training.scaling import LENGTH, POSITIONS, Shape
+from training.scaling import LENGTH, POSITIONS, ModernBertShape, Shape
 from training.sweep.findings import Findings, PretrainedModel
 
 # The exponential of a larger loss overflows float64 (at 709.78).
@@ -76,9 +76,9 @@ class Measures:
         return self._models.get((shape, init, language))
 
     def parameters(self, model: PretrainedModel) -> int:
-        """Return the number of parameters, with an untied head as in all models of a study."""
-        positions = self.length + POSITIONS - LENGTH
-        return model.shape.parameters(vocabulary=model.vocabulary, positions=positions)
+        """Return the number of parameters; the output layer of a RoBERTa is untied, that of a ModernBERT tied."""
+        positions, is_tied = self.length + POSITIONS - LENGTH, isinstance(model.shape, ModernBertShape)
+        return model.shape.parameters(is_tied, model.vocabulary, positions)
 
     def sequence_flops(self, model: PretrainedModel) -> int:
         """Return the FLOPs of one training sequence, counted as in the tables of Deshpande et al. (2023)."""

@@ -5,6 +5,7 @@ Comments and docstrings name sections of Deshpande et al. (2023), "Honey, I Shru
 
 import copy
 from collections.abc import Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -17,11 +18,13 @@ from pipelines.ingest.read_options import Format
 from training.data import TokenizerOptions
 from training.finetuning import GLUE
 from training.loop import LoopOptions
-from training.scaling import SEQUENCES, Shape, larger, set_1, set_2, set_3, smallest
+from training.scaling import SEQUENCES, ModernBertShape, Shape, larger, set_1, set_2, set_3, smallest
 from training.settings import apply_settings
 
 Init = Literal["random", "cipher"]
 INITS: tuple[str, ...] = get_args(Init)
+# Kinds of shapes by architecture.
+SHAPES: dict[str, type[Shape]] = {"roberta": Shape, "modernbert": ModernBertShape}
 SETS = {"1": set_1, "2": set_2, "3": set_3, "smallest": smallest, "larger": larger}
 LANGUAGES = ("constrained", "unconstrained")
 _BATCH = 256
@@ -74,10 +77,22 @@ class ShapeOptions(Record):
             raise ValueError("A study needs shapes; set `shapes.sets` or `shapes.names`.")
         return self
 
+    def of_kind(self, kind: type[Shape]) -> set[Shape]:
+        """Return the shapes of all sets and names, of a value of `SHAPES`.
+
+        Raises:
+            BitcipherError: if a shape is not possible for the architecture.
+        """
+        in_sets = {kind(*astuple(shape)) for name in self.sets for shape in SETS[str(name)]()}
+        return in_sets | {kind.from_name(name) for name in self.names}
+
 
 class PretrainingOptions(Record):
     """Pre-training of each model (section 4.2). Masked tokens are always replaced with the mask token (section 3.5)."""
 
+    architecture: Literal["roberta", "modernbert"] = "roberta"
+    """`roberta` with an output layer of its own, as in the paper, or `modernbert` with tied embeddings, for shapes with
+    equal embedding and hidden sizes."""
     loop: LoopOptions = LoopOptions(**LOOP_DEFAULTS)
     inits: Annotated[tuple[Init, ...], _as_tuple] = Field(("random",), min_length=1)
     """Initializations of the token embeddings: random, cipher or both."""
@@ -157,6 +172,10 @@ class Study(Record):
             raise ValueError(
                 "`pretraining.unconstrained` needs the unfiltered text; leave out `language.unconstrained`."
             )
+        try:
+            self.shapes.of_kind(SHAPES[self.pretraining.architecture])
+        except BitcipherError as error:
+            raise ValueError(str(error)) from None
         return self
 
 

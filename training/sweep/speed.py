@@ -17,12 +17,12 @@ from training.models import build_model
 from training.objectives import MaskedLM
 from training.scaling import Shape
 from training.sweep.budget import Speed, flops_spent
-from training.sweep.options import Study
+from training.sweep.options import SHAPES, Study
 from training.sweep.trials import PretrainingTrial, make_recipe
 
 # Two shapes, each with a batch size. Their FLOPs differ so much that the overhead of a step, which does not depend on
 # FLOPs, can be extrapolated from them. The larger shape is typical of a small study.
-_SMALL, _LARGE = (Shape(8, 8, 16, 1, 1), 1), (Shape(128, 128, 512, 4, 4), 16)
+_SMALL, _LARGE = ((8, 8, 16, 1, 1), 1), ((128, 128, 512, 4, 4), 16)
 _VOCABULARY = 4000
 # The first steps are excluded as warmup.
 _STEPS, _WARMUP_STEPS = 8, 2
@@ -61,13 +61,14 @@ def measure_speed(study: Study, max_concurrent_trials: int) -> Speed:
         max_concurrent_trials: number of concurrent trials on Ray, with one thread each; 0 for sequential trials, which
             use all threads of this process.
     """
+    sizes = [(SHAPES[study.pretraining.architecture](*shape), batch) for shape, batch in (_SMALL, _LARGE)]
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1 if max_concurrent_trials else n_threads)
     try:
-        small, large = (_step_seconds(study, shape, batch) for shape, batch in (_SMALL, _LARGE))
+        small, large = (_step_seconds(study, shape, batch) for shape, batch in sizes)
     finally:
         torch.set_num_threads(n_threads)
-    flops = [batch * flops_spent(study, shape, _VOCABULARY) for shape, batch in (_SMALL, _LARGE)]
+    flops = [batch * flops_spent(study, shape, _VOCABULARY) for shape, batch in sizes]
     per_second = (flops[1] - flops[0]) / max(large - small, 1e-9)
     return Speed(
         flops_per_second=per_second,

@@ -11,7 +11,7 @@ from training.loop import LoopOptions
 from training.models import ModelOptions
 from training.recipe import Recipe, TextOptions
 from training.scaling import Shape, select_spanning
-from training.sweep.options import LANGUAGES, SETS, Study
+from training.sweep.options import LANGUAGES, SHAPES, Study
 
 CONSTRAINED, UNCONSTRAINED = LANGUAGES
 
@@ -59,12 +59,10 @@ def select_shapes(study: Study, vocabulary: int) -> tuple[Shape, ...]:
     Raises:
         BitcipherError: if the shapes cannot be reduced to the maximum number.
     """
-    options = study.shapes
-    named = (Shape.from_name(name) for name in options.names)
-    shapes = {*named, *(shape for name in options.sets for shape in SETS[str(name)]())}
-    ordered = sorted(shapes, key=lambda shape: (shape.flops_published(vocabulary), shape.name))
+    options, kind = study.shapes, SHAPES[study.pretraining.architecture]
+    ordered = sorted(options.of_kind(kind), key=lambda shape: (shape.flops_published(vocabulary), shape.name))
     if options.largest is not None:
-        limit = Shape.from_name(options.largest).flops_published(vocabulary)
+        limit = kind.from_name(options.largest).flops_published(vocabulary)
         ordered = [shape for shape in ordered if shape.flops_published(vocabulary) <= limit]
     if options.max_shapes is not None and options.max_shapes < len(ordered):
         return select_spanning(ordered, options.max_shapes, vocabulary)
@@ -123,6 +121,7 @@ def make_recipe(
         tokenizer: path of the language's tokenizer.json.
     """
     shape, options = trial.shape, study.pretraining
+    is_roberta = options.architecture == "roberta"
     return Recipe(
         text=TextOptions(
             sources=tuple(sources),
@@ -130,15 +129,15 @@ def make_recipe(
             validation_sources=tuple(held_out),
         ),
         model=ModelOptions(
-            architecture="roberta",
+            architecture=options.architecture,
             num_hidden_layers=shape.layers,
             hidden_size=shape.hidden,
             num_attention_heads=shape.heads,
             intermediate_size=shape.intermediate,
             max_position_embeddings=options.max_position_embeddings,
             dropout=options.dropout,
-            tie_word_embeddings=False,
-            embedding_size=shape.embedding,
+            tie_word_embeddings=not is_roberta,
+            embedding_size=shape.embedding if is_roberta else None,
         ),
         objective={"name": "masked", "mlm_probability": options.mlm_probability, "replacement": "always"},
         embeddings=EmbeddingInitOptions(init=trial.init),

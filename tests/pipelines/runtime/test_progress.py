@@ -31,6 +31,26 @@ def test_long_commands_write_lines(capsys, monkeypatch):
     assert err.splitlines()[-1].endswith(", 4 shards")
 
 
+def test_time_left_is_that_of_the_mean_speed_of_this_command(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0)
+    clock = [0.0]
+    monkeypatch.setattr("rich.console.monotonic", lambda: clock[0])
+    with StageProgress() as bars:
+        bar = bars.begin("count", 100, done=40)  # by an earlier command
+        # Two workers end items of four minutes at nearly the same time.
+        for seconds in (240, 241, 480, 481, 720):
+            clock[0] = seconds
+            bars.advance(bar, 12, "")
+    lines = [line.removeprefix("count: ") for line in capsys.readouterr().err.splitlines()]
+    assert lines == [
+        "52 %, 0:16:00 left",
+        "64 %, 0:06:01 left",
+        "76 %, 0:05:20 left",
+        "88 %, 0:02:00 left",
+        "100 %",
+    ]
+
+
 def test_quiet_commands_write_nothing(capsys, monkeypatch):
     monkeypatch.setattr(progress, "LINE_SECONDS", 0)
     with using_verbosity(Verbosity.QUIET):

@@ -10,8 +10,8 @@ class Bars:
     def __init__(self):
         self.shown = []
 
-    def begin(self, name, total):
-        self.shown.append((name, total))
+    def begin(self, name, total, done):
+        self.shown.append((name, total, done))
 
     def advance(self, bar, done, note):
         self.shown.append((done, note))
@@ -27,11 +27,11 @@ def test_bar_shows_the_latest_metrics_even_if_lines_are_damaged(tmp_path):
         (tmp_path / METRICS).write_text("\n".join(lines[:3]) + "\n")
     with follow_metrics(str(tmp_path), lambda: 40, bars):
         (tmp_path / METRICS).write_text("\n".join(lines) + "\n")
-    assert bars.shown == [("train", 40), (10, "loss 2.500  perplexity 1,234.5")]
+    assert bars.shown == [("train", 40, 10), (0, "loss 2.500  perplexity 1,234.5")]
 
 
 def test_bar_of_an_early_stopped_run_is_filled(tmp_path):
     bars = Bars()
     with follow_metrics(str(tmp_path), lambda: 40, bars):
         (tmp_path / METRICS).write_text('{"step": 8, "perplexity": 9.0, "stopped_early": 1}\n')
-    assert bars.shown == [("train", 40), (8, "perplexity 9.0"), "end"]
+    assert bars.shown == [("train", 40, 8), (0, "perplexity 9.0"), "end"]

@@ -73,6 +73,11 @@ def test_missing_options_get_values_of_paper():
     assert make_study({}, "test") == Study()
 
 
+def test_shapes_of_a_modernbert_have_embeddings_of_the_hidden_size():
+    settings = ("pretraining.architecture=modernbert", "shapes.sets=[]", "shapes.names=[32-32-64-1-1, 16-32-64-1-1]")
+    assert "A ModernBERT has embeddings of its hidden size, 32, but 16-32-64-1-1 has 16" in mistake({}, *settings)
+
+
 def test_settings_do_not_change_given_values():
     values = {"shapes": {"sets": [1]}}
     study = make_study(

@@ -132,6 +132,13 @@ def test_recipe_has_sizes_of_shape_and_untied_head():
     assert recipe.seed == 4
 
 
+def test_recipe_of_a_modernbert_has_tied_embeddings_of_the_hidden_size():
+    study = study_of("pretraining.architecture=modernbert", "shapes.sets=[smallest]")
+    model = make_recipe(pretraining_trials(study, VOCABULARY)[0], study, ["a.jsonl"], ["b.jsonl"], "t.json").model
+    assert (model.architecture, model.embedding_size, model.hidden_size) == ("modernbert", None, 32)
+    assert model.tie_word_embeddings
+
+
 def test_fine_tuning_options_evaluate_each_epoch_and_have_absolute_paths(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     study = study_of("downstream.glue=glue", "downstream.tasks=[stsb]", "pretraining.loop.device=cpu")
