@@ -18,6 +18,7 @@ from bitcipher.versions import WORDS
 from bitcipher.vocabulary import Vocabulary
 from pipelines.build.job import Job, finish_job
 from pipelines.build.make_vectors import make_vectors, reuse_vectors
+from pipelines.build.merge_bars import MergeBars
 from pipelines.build.publish import publish
 from pipelines.build.report import BuildReport
 from pipelines.build.version_plan import VersionPlan
@@ -27,11 +28,11 @@ from pipelines.embed.stored_counts import StoredCounts
 from pipelines.ingest.content_hash import add_block_hashes, sha256
 from pipelines.ingest.record_counts import RecordCounts, sum_record_counts
 from pipelines.ingest.source_groups import estimate_text_bytes
-from pipelines.merge.merge_segments import MergedRange, merge_segments
+from pipelines.merge.merge_segments import merge_segments
 from pipelines.merge.vocabulary import choose_vocabulary, find_candidates
 from pipelines.options import SPECTRAL, UpdateOptions
 from pipelines.runtime.events import log_event
-from pipelines.runtime.runtime import StageResult, StageSpec
+from pipelines.runtime.runtime import StageSpec
 from pipelines.store import layout
 from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS, PLANS, CountPlan
 from pipelines.store.manifest import BuildManifest, CountDigests, CountedTask, VersionDigests
@@ -212,14 +213,6 @@ def _publish(job: Job, version: StoredVersion, counted_tokens: int) -> None:
 
 
 def _run_merges(job: Job, merges: list[Merge]) -> list[Segment]:
-    bar = job.progress.begin("merge", 1)
-
-    def show(result: StageResult[MergedRange], ranges: int) -> None:
-        merged = result.value
-        job.progress.advance(bar, 1 / ranges, f"{merged.entries:,} pairs")
-        cost = result.cost.to_dict()
-        log_event("merged", segment=merged.merge, part=merged.part, entries=merged.entries, cost=cost)
-
     return merge_segments(
         {merge.name: merge for merge in merges},
         job.build,
@@ -229,7 +222,7 @@ def _run_merges(job: Job, merges: list[Merge]) -> list[Segment]:
         job.runtime,
         job.ledger.uri,
         job.costs.add,
-        show,
+        MergeBars(job.progress),
     )
 
 

@@ -141,6 +141,8 @@ class MergedRange:
     """Number of pairs of the part."""
     digest: str
     """Digest of the words and pairs of the part."""
+    was_done: bool
+    """Whether an earlier attempt merged the range."""
 
     @property
     def metrics(self) -> dict[str, int]:

@@ -19,6 +19,7 @@ from bitcipher import storage
 from bitcipher.counts import CountDigest, digest_words
 from bitcipher.errors import BitcipherError
 from pipelines.merge.merge_plan import MergePlan
+from pipelines.merge.merge_progress import MergeProgress
 from pipelines.merge.merge_records import MergedRange
 from pipelines.merge.row_stage import MergeStage
 from pipelines.merge.sample_stage import SampleStage
@@ -31,6 +32,9 @@ from pipelines.store.segments import Merge, Segment
 # second.
 MIN_RANGE_SIZE = 1 << 20
 
+# Number of the stages before `MergeStage`.
+_WORD_STAGES = 4
+
 
 def merge_segments(
     merges: Mapping[str, Merge],
@@ -41,7 +45,7 @@ def merge_segments(
     runtime: Runtime,
     ledger: str | None = None,
     on_result: Callable[[StageResult[Any]], None] = lambda result: None,
-    on_range: Callable[[StageResult[MergedRange], int], None] = lambda result, ranges: None,
+    progress: MergeProgress | None = None,
 ) -> list[Segment]:
     """Merge segments, and return the new segments.
 
@@ -54,8 +58,9 @@ def merge_segments(
         runtime: runtime of the stages.
         ledger: URI of the ledger that records finished ranges, or None.
         on_result: called with each result of a stage.
-        on_range: called with the result of each merged range, and the total number of ranges.
+        progress: called as the merges progress, if it is given.
     """
+    progress = progress or MergeProgress()
 
     def run(
         make: Callable[..., Callable[[In], Iterator[Out]]], arguments: dict[str, Any], inputs: Sequence[In]
@@ -64,29 +69,37 @@ def merge_segments(
             on_result(result)
             yield result
 
+    def run_on_words(
+        make: Callable[..., Callable[[In], Iterator[Out]]], arguments: dict[str, Any], inputs: Sequence[In]
+    ) -> Iterator[StageResult[Out]]:
+        for result in run(make, arguments, inputs):
+            progress.on_words(1 / _WORD_STAGES / len(inputs))
+            yield result
+
     plans = {
         name: MergePlan(name, merge, [[storage.join(build, part) for part in s.parts] for s in merge.operands], work)
         for name, merge in merges.items()
     }
     samples = [sample for plan in plans.values() for sample in plan.samples(limits.words)]
-    for result in run(SampleStage, {}, samples):
+    for result in run_on_words(SampleStage, {}, samples):
         plans[result.value.merge].sampled[result.value.operand] = result.value.sample
     sums = [item for plan in plans.values() for item in plan.choose_ranges(limits.words)]
-    for result in run(SumStage, {"work": work}, sums):
+    for result in run_on_words(SumStage, {"work": work}, sums):
         plans[result.value.merge].summed[result.value.index] = result.value
     numberings = [item for plan in plans.values() for item in plan.numberings(limits.words)]
     range_size = _choose_range_size(merges.values(), limits.size, max(runtime.workers, runtime.threads))
-    for result in run(NumberStage, {"work": work, "range_size": range_size}, numberings):
+    for result in run_on_words(NumberStage, {"work": work, "range_size": range_size}, numberings):
         plans[result.value.merge].numbered[result.value.index] = result.value
     orders = [item for plan in plans.values() for item in plan.orders()]
-    for _ in run(OrderStage, {}, orders):
+    for _ in run_on_words(OrderStage, {}, orders):
         pass
     ranges = [item for plan in plans.values() for item in plan.ranges()]
     done: dict[str, dict[int, MergedRange]] = {name: {} for name in merges}
+    progress.on_ranges(len(ranges))
     arguments = {"work": work, "build": build, "folder": folder, "ledger": ledger}
     for result in run(MergeStage, arguments, ranges):
         done[result.value.merge][result.value.index] = result.value
-        on_range(result, len(ranges))
+        progress.on_range(result)
     storage.remove(work)
     return [
         _merged_segment(merge, name, [done[name][i] for i in range(len(done[name]))], plans[name].types)

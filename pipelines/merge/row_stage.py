@@ -56,12 +56,13 @@ class MergeStage:
         start, stop = (item.words_before + position for position in (item.start, item.stop))
         key = f"{item.merge}/{start}-{stop}"
         entry = self._ledger and self._ledger.find(MERGED_PARTS, key)
+        was_done = entry is not None
         if entry is None:
             part = storage.join(self._folder, f"{item.merge}-{item.index:05d}-{uuid.uuid4().hex[:8]}")
             entry = self._write(part, item)
             if self._ledger:
                 entry = self._ledger.record(MERGED_PARTS, key, entry)
-        yield MergedRange(item.merge, item.index, entry.part, entry.sha256, entry.entries, entry.digest)
+        yield MergedRange(item.merge, item.index, entry.part, entry.sha256, entry.entries, entry.digest, was_done)
 
     def _write(self, part: str, item: MergeInput) -> MergedPart:
         words = self._read_words(words_file(self._work, item.merge, item.words))

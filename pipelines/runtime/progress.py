@@ -54,12 +54,17 @@ class StageProgress:
         """Add a bar. `total` is the amount of work, in any unit, of which `done` was done by an earlier command."""
         return self._bars.add_task(name, total=total, completed=done, note="", done_before=done)
 
-    def advance(self, bar: TaskID, done: float, note: str) -> None:
-        """Advance a bar by `done`, and show a note next to it."""
-        self._bars.update(bar, advance=done, note=note)
+    def advance(self, bar: TaskID, done: float, note: str, *, was_done: bool = False) -> None:
+        """Advance a bar by `done`, and show a note next to it.
+
+        If `was_done`, an earlier command did this work, so it does not count for the time left.
+        """
+        task = self._bars.tasks[self._bars.task_ids.index(bar)]
+        done_before = task.fields["done_before"] + (done if was_done else 0)
+        self._bars.update(bar, advance=done, note=note, done_before=done_before)
         if not self._has_bars and not self._is_quiet and time.monotonic() - self._last_line >= LINE_SECONDS:
             self._last_line = time.monotonic()
-            _print_line(self._bars.tasks[self._bars.task_ids.index(bar)])
+            _print_line(task)
 
     def end(self, bar: TaskID) -> None:
         """Fill a bar, even if its total was overestimated."""

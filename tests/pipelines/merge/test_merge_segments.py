@@ -11,6 +11,7 @@ from written_segments import digest_of, read_counts, reference, write_segment
 from bitcipher import storage
 from bitcipher.counts import ContextWindow, part_files, read_words
 from bitcipher.errors import BitcipherError
+from pipelines.merge.merge_progress import MergeProgress
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.merge.row_stage import MergeStage
 from pipelines.runtime.in_process import InProcessRuntime
@@ -97,13 +98,33 @@ def test_order_of_merges_does_not_change_counts(build, segments):
     assert at_once.digest == in_steps.digest
 
 
+class Recording(MergeProgress):
+    """Notes what merges call."""
+
+    def __init__(self):
+        self.words, self.ranges, self.seen = 0.0, 0, []
+
+    def on_words(self, share):
+        self.words += share
+
+    def on_ranges(self, ranges):
+        self.ranges = ranges
+
+    def on_range(self, result):
+        self.seen.append((result.value.index, result.value.was_done))
+
+
 def test_recorded_ranges_are_not_merged_again(build, segments, monkeypatch):
-    seen = []
-    output = {"ledger": f"{build}/ledger", "on_range": lambda result, ranges: seen.append((result.value.index, ranges))}
+    shown = Recording()
+    output = {"ledger": f"{build}/ledger", "progress": shown}
     first = merged(build, Merge(tuple(segments)), "whole", **output)
-    assert seen == [(i, len(first.parts)) for i in range(len(first.parts))]
+    n_ranges = len(first.parts)
+    assert shown.ranges == n_ranges
+    assert shown.seen == [(i, False) for i in range(n_ranges)]
+    assert 0 < shown.words <= 1.000001
     monkeypatch.setattr(MergeStage, "_write", None)  # merging again would fail
     assert merged(build, Merge(tuple(segments)), "whole", **output) == first
+    assert shown.seen[n_ranges:] == [(i, True) for i in range(n_ranges)]
 
 
 def test_temporary_files_are_removed(build, segments):

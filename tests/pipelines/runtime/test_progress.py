@@ -51,6 +51,19 @@ def test_time_left_is_that_of_the_mean_speed_of_this_command(capsys, monkeypatch
     ]
 
 
+def test_work_of_an_earlier_command_does_not_count_for_the_time_left(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0)
+    clock = [0.0]
+    monkeypatch.setattr("rich.console.monotonic", lambda: clock[0])
+    with StageProgress() as bars:
+        bar = bars.begin("merge", 10)
+        for seconds, was_done in ((1, True), (2, True), (60, False), (120, False)):
+            clock[0] = seconds
+            bars.advance(bar, 1, "", was_done=was_done)
+    lines = [line.removeprefix("merge: ") for line in capsys.readouterr().err.splitlines()]
+    assert lines == ["10 %", "20 %", "30 %, 0:07:00 left", "40 %, 0:06:00 left"]
+
+
 def test_quiet_commands_write_nothing(capsys, monkeypatch):
     monkeypatch.setattr(progress, "LINE_SECONDS", 0)
     with using_verbosity(Verbosity.QUIET):
