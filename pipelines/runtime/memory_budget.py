@@ -24,8 +24,8 @@ BYTES_PER_ENTRY = 76
 # an entry, 28 for a row), and rows also with the position of their entries and their place in the order (16). Measured
 # on text, where a row has about four entries: 36 bytes. Measured on 33 million words that occur once, where a row has
 # one entry and each entry another right word, whose number, hashes and place in the order are held too: 75 bytes. With
-# 200 million such words, two bits per word of the segment (`NumberSet`) are added; workers of a whole build took at most
-# 1,469 MiB of 1,500 in all.
+# 200 million such words, two bits per word of the segment (`NumberSet`) are added; workers of a whole build took 1,469
+# MiB of 1,500 at most.
 BYTES_PER_MERGED = 102
 
 # Bytes of memory per entry of the segments, while all entries are weighted in memory. Measured: 66 bytes.
