@@ -33,10 +33,10 @@ class ProgressWithAction(StageProgress):
         super().__init__()
         self._stage, self._action = stage, action
 
-    def begin(self, name, total):
+    def begin(self, name, total, done=0):
         if name == self._stage:
             self._action()
-        return super().begin(name, total)
+        return super().begin(name, total, done)
 
 
 def content(folder):

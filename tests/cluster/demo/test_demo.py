@@ -113,10 +113,10 @@ def test_failed_demo_keeps_other_files(tmp_path):
     (root / "small.py").write_text('"""Too few words to count them."""')
 
     class ProgressWithFile(StageProgress):
-        def begin(self, name, total):
+        def begin(self, name, total, done=0):
             (target / "work").mkdir(parents=True, exist_ok=True)
             (target / "work/thesis.txt").write_text("mine")
-            return super().begin(name, total)
+            return super().begin(name, total, done)
 
     with pytest.raises(BitcipherError, match="No word reaches"):
         make_demo(str(target), [root], 0, ProgressWithFile())
