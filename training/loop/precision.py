@@ -6,7 +6,7 @@ from training.loop.distributed import World
 from training.loop.options import LoopOptions
 from training.loop.training_state import TrainingState
 
-DTYPES = {"float32": None, "bfloat16": torch.bfloat16, "float16": torch.float16}
+_DTYPES = {"float32": None, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 def autocast_dtype(world: World, options: LoopOptions) -> torch.dtype | None:
@@ -16,7 +16,7 @@ def autocast_dtype(world: World, options: LoopOptions) -> torch.dtype | None:
     compute in float32, and float32 on CPUs.
     """
     if options.precision != "auto":
-        return DTYPES[options.precision]
+        return _DTYPES[options.precision]
     if world.device.type != "cuda":
         return None
     return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
