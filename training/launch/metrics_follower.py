@@ -1,7 +1,7 @@
-"""Progress bar of a training run, from the metrics that its workers write."""
+"""Progress of training runs, from the metrics that their workers write."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,38 +17,24 @@ _FORMS = {"loss": ".3f", "perplexity": ",.1f"}
 
 
 @contextmanager
-def follow_metrics(folder: str, max_steps: Callable[[], int], progress: StageProgress) -> Iterator[None]:
-    """Show a progress bar that follows `metrics.jsonl` until the `with` block ends.
+def watch_metrics(folder: str, on_change: Callable[[Mapping[str, Any]], None]) -> Iterator[None]:
+    """Call a function with the latest value of each metric of a run whenever there are new ones, in a `with` block.
 
     Args:
         folder: path or URI of the run.
-        max_steps: function that returns the number of steps of the run. It is called after the first metrics were
-            written.
-        progress: progress bars.
+        on_change: called in another thread, and at the end of the block in this one.
     """
-    bar = None
     ended = threading.Event()
     tail = MetricsTail(folder)
     interval = STORE_POLL_SECONDS if storage.local_path(folder) is None else POLL_SECONDS
     latest: dict[str, Any] = {}
-    shown = 0
 
     def update() -> None:
-        nonlocal bar, shown
         lines = tail.read()
         for line in lines:
             latest.update(line)
-        if not lines or not isinstance(step := latest.get("step"), int):
-            return
-        if bar is None:
-            shown = step
-            bar = progress.begin("train", max_steps(), done=shown)
-        notes = [f"{name} {latest[name]:{form}}" for name, form in _FORMS.items() if _is_number(latest.get(name))]
-        # The step can decrease, because a run that resumes after a worker's death starts from an earlier checkpoint.
-        progress.advance(bar, step - shown, "  ".join(notes))
-        shown = step
-        if latest.get("stopped_early"):
-            progress.end(bar)
+        if lines:
+            on_change(latest)
 
     def poll() -> None:
         while not ended.wait(interval):
@@ -62,6 +48,41 @@ def follow_metrics(folder: str, max_steps: Callable[[], int], progress: StagePro
         ended.set()
         thread.join()
         update()
+
+
+@contextmanager
+def follow_metrics(folder: str, max_steps: Callable[[], int], progress: StageProgress) -> Iterator[None]:
+    """Show a progress bar that follows `metrics.jsonl` until the `with` block ends.
+
+    Args:
+        folder: path or URI of the run.
+        max_steps: function that returns the number of steps of the run. It is called after the first metrics were
+            written.
+        progress: progress bars.
+    """
+    bar = None
+    shown = 0
+
+    def show(latest: Mapping[str, Any]) -> None:
+        nonlocal bar, shown
+        if not isinstance(step := latest.get("step"), int):
+            return
+        if bar is None:
+            shown = step
+            bar = progress.begin("train", max_steps(), done=shown)
+        # The step can decrease, because a run that resumes after a worker's death starts from an earlier checkpoint.
+        progress.advance(bar, step - shown, describe_metrics(latest))
+        shown = step
+        if latest.get("stopped_early"):
+            progress.end(bar)
+
+    with watch_metrics(folder, show):
+        yield
+
+
+def describe_metrics(latest: Mapping[str, Any]) -> str:
+    """Return the note of a progress bar, such as "loss 2.500  perplexity 9.0"."""
+    return "  ".join(f"{name} {latest[name]:{form}}" for name, form in _FORMS.items() if _is_number(latest.get(name)))
 
 
 def _is_number(value: object) -> bool:

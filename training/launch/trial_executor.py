@@ -2,14 +2,17 @@
 
 import re
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.progress import StageProgress
 from pipelines.store.removal import list_names
 from training.finetuning.run_files import PREDICTIONS
+from training.launch.metrics_follower import describe_metrics, watch_metrics
 from training.loop.stop_request import STOP
 from training.run_files import ENDED
 from training.runtime import Trial, run_tune_trials
@@ -40,7 +43,11 @@ class TrialResources:
 
 
 def run_trials(
-    trials: Sequence[Trial], resources: TrialResources, ray_parent: str, on_end: Callable[[str], None]
+    trials: Sequence[Trial],
+    resources: TrialResources,
+    ray_parent: str,
+    on_end: Callable[[str], None],
+    on_metrics: Callable[[str, Mapping[str, Any]], None] = lambda name, latest: None,
 ) -> None:
     """Run trials, sequentially in this process or concurrently on Ray Tune. Each trial writes its own results.
 
@@ -50,13 +57,16 @@ def run_trials(
         ray_parent: path or URI of a folder, shared by all nodes, for a temporary subfolder with Ray Tune's own files.
             The subfolder is removed at the end, because Ray pickles some of the files.
         on_end: called with the name of each trial that has ended.
+        on_metrics: called with the name of a trial and the latest value of each of its metrics while it runs in this
+            process.
 
     Raises:
         BitcipherError: if a trial raises an error, or its process dies too often.
     """
     if resources.max_concurrent_trials == 0:
         for trial in trials:
-            trial.run()
+            with watch_metrics(trial.config["folder"], partial(on_metrics, trial.name)):
+                trial.run()
             on_end(trial.name)
     elif trials:
         for stale in filter(_RAY_STORAGE.fullmatch, list_names(ray_parent)):  # left by a killed driver
@@ -72,7 +82,10 @@ def run_trials(
 def run_stage(
     trials: Sequence[Trial], stage: str, resources: TrialResources, out: str, progress: StageProgress
 ) -> None:
-    """Run those trials of a stage that have not ended; the progress bar counts trials.
+    """Run those trials of a stage that have not ended.
+
+    The progress bar counts trials. Beside it stand the metrics of the trial that runs in this process, or the name of
+    the trial that ended last on Ray Tune.
 
     Args:
         trials: trials whose configs have the `folder` of their runs.
@@ -89,7 +102,12 @@ def run_stage(
     waiting = [trial for trial in trials if not has_ended(trial.config["folder"])]
     bar = progress.begin(stage, len(trials))
     progress.advance(bar, len(trials) - len(waiting), f"of {len(trials):,} trials")
-    run_trials(waiting, resources, out, lambda name: progress.advance(bar, 1, name))
+
+    def show_metrics(name: str, latest: Mapping[str, Any]) -> None:
+        step = f"step {latest['step']:,}" if isinstance(latest.get("step"), int) else ""
+        progress.advance(bar, 0, "  ".join(filter(None, [name, step, describe_metrics(latest)])))
+
+    run_trials(waiting, resources, out, lambda name: progress.advance(bar, 1, name), show_metrics)
 
 
 def has_ended(folder: str) -> bool:

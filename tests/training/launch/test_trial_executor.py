@@ -1,0 +1,48 @@
+"""Progress of trials."""
+
+import json
+import sys
+
+from training.launch.trial_executor import TrialResources, run_stage
+from training.loop import METRICS
+from training.runtime import Trial
+
+
+class Bars:
+    """Records what a progress bar shows."""
+
+    def __init__(self):
+        self.shown = []
+
+    def begin(self, name, total):
+        self.shown.append((name, total))
+
+    def advance(self, bar, done, note):
+        self.shown.append((done, note))
+
+
+def write_metrics(config):
+    """Write the metrics of a run, like a trial."""
+    lines = [{"step": 0, "perplexity": 1234.5}, {"step": 1200, "loss": 2.5}]
+    with open(f"{config['folder']}/{METRICS}", "w") as stream:
+        stream.writelines(json.dumps(line) + "\n" for line in lines)
+
+
+def test_bar_shows_the_metrics_of_the_running_trial(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "trial_functions", sys.modules[__name__])
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    trials = [
+        Trial(name, ("trial_functions", "write_metrics"), {"folder": str(tmp_path / name)})
+        for name in ("first", "second")
+    ]
+    bars = Bars()
+    run_stage(trials, "pretrain", TrialResources(0), str(tmp_path), bars)
+    assert bars.shown == [
+        ("pretrain", 2),
+        (0, "of 2 trials"),
+        (0, "first  step 1,200  loss 2.500  perplexity 1,234.5"),
+        (1, "first"),
+        (0, "second  step 1,200  loss 2.500  perplexity 1,234.5"),
+        (1, "second"),
+    ]
