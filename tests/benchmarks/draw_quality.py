@@ -37,7 +37,7 @@ def draw_panel(axes: Axes, title: str, vectors: list[dict]) -> None:
         axes.errorbar(each["cpu"], value, spread or None, markersize=7, capsize=3, **STYLES[each["is_ours"]])
         # Of two dots with similar costs, the higher one has its name above and the lower one below.
         others = [other for other in vectors if other is not each]
-        nearest = min(others, key=lambda other: abs(math.log(other["cpu"] / each["cpu"])))
+        nearest = min(others, key=lambda other: abs(math.log(other["cpu"] / each["cpu"])), default=each)
         is_above = value >= values[nearest["method"]][0]
         end = value + spread if is_above else value - spread
         style = {"va": "bottom" if is_above else "top", "ha": "center", "fontsize": 9, "color": INK}

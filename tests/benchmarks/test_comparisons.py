@@ -184,6 +184,22 @@ def test_vectors_that_exist_are_compared(tmp_path):
     assert float(first[1]) > float(second[1]) + 20
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("count", [1, 3])
+def test_scores_are_drawn(tmp_path, count):
+    scores = {"pos": {"accuracy": [87.7, 0.1]}, "ner": {"accuracy": [93.0, 0.1]}, "similarity": {"MEN": 73.9}}
+    vectors = [
+        {"title": f"Vectors {i}", "method": str(i), "is_ours": i == 0, "cpu": 60 * (i + 1), "analogies": 50, **scores}
+        for i in range(count)
+    ]
+    (tmp_path / "scores.json").write_text(json.dumps({"vectors": vectors}))
+    picture = tmp_path / "scores.png"
+    command = [sys.executable, HERE / "draw_quality.py", tmp_path / "scores.json", picture]
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 IMPORT_ALL = """
 import importlib, sys
 for name in sys.argv[2:]:
