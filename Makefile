@@ -8,16 +8,19 @@ SUITE := not slow and not long
 
 .PHONY: demo test checks bench docs format lock
 
+# Threads of linear algebra wait actively, which takes the time of other processes.
+test docs: export OMP_NUM_THREADS := 1
+
 # Build vectors from the docstrings of the installed packages, and a page with maps of words: demo/report.html.
 demo: $(READY)
 	rm -rf demo
 	$(VENV)/bin/bitcipher demo --out demo
 
-# All checks, then the fast tests in two processes. `make test TESTS="tests/bitcipher -k merge"` runs some of them, and
-# `make test SUITE="not slow"` also those that only CI runs, of which some need Chromium (.ci/chromium).
+# All checks, then the fast tests in three processes, because many tests wait for other processes.
+# `make test TESTS="tests/bitcipher -k merge"` runs some of them, and `make test SUITE="not slow"` also those that only CI
+# runs, of which some need Chromium (.ci/chromium).
 test: checks
-	TMPDIR=$$(.ci/scratch) OMP_NUM_THREADS=1 \
-		$(VENV)/bin/python -m pytest --numprocesses 2 --dist loadgroup -m "$(SUITE)" $(TESTS)
+	TMPDIR=$$(.ci/scratch) $(VENV)/bin/python -m pytest --numprocesses 3 --dist loadgroup -m "$(SUITE)" $(TESTS)
 
 # Style, import contracts and types.
 checks: $(READY)

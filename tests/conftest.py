@@ -21,6 +21,8 @@ from bitcipher import storage
 # Ray reads these when it is imported. Tests never join a running cluster.
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ.pop("RAY_ADDRESS", None)
+# Ray's workers have a low priority by default (15), so other test processes would starve them.
+os.environ["RAY_worker_niceness"] = "0"
 # Read when the packages of Hugging Face are imported.
 os.environ["HF_DATASETS_OFFLINE"] = os.environ["HF_HUB_OFFLINE"] = "1"
 # Clusters start jobs as `python`, which must be that of the tests, as in an activated environment.

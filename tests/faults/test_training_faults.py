@@ -21,7 +21,7 @@ from training.runtime import run_workers
 
 pytestmark = pytest.mark.long
 
-STEPS = {"max_steps": 300, "eval_steps": 100, "save_steps": 60, "micro_batch_size": 4}
+STEPS = {"max_steps": 120, "eval_steps": 40, "save_steps": 24, "micro_batch_size": 4}
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def training_workers():
     return found
 
 
-@pytest.mark.parametrize("step", [20, pytest.param(130, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [15, pytest.param(52, marks=pytest.mark.slow)])
 def test_resume_after_worker_death_is_exact(uninterrupted, text, tmp_path, step):
     config = config_of(tmp_path, text, loop=STEPS)
     run = threading.Thread(target=train, args=(config,))
@@ -73,7 +73,7 @@ def test_resume_after_worker_death_is_exact(uninterrupted, text, tmp_path, step)
     first = training_workers()
     assert len(first) == 2
     os.kill(min(first), signal.SIGKILL)
-    wait_for_step(tmp_path, 300, run.is_alive)
+    wait_for_step(tmp_path, 120, run.is_alive)
     assert training_workers() != first  # new workers took over
     run.join(120)
     assert not run.is_alive()
@@ -116,7 +116,7 @@ def start(ray_cluster, tmp_path):
 def test_resume_after_driver_death_is_exact(start, tmp_path, workers, number):
     assert start("uninterrupted", workers).wait() == 0
     killed = start("killed", workers)
-    wait_for_step(tmp_path / "killed", 20, lambda: killed.is_running)
+    wait_for_step(tmp_path / "killed", 15, lambda: killed.is_running)
     assert killed.is_running
     if number == signal.SIGKILL:
         killed.kill()
@@ -124,7 +124,7 @@ def test_resume_after_driver_death_is_exact(start, tmp_path, workers, number):
         killed.process.send_signal(number)
         assert killed.wait() == 143
         assert "run the same command again" in (tmp_path / "killed.log").read_text()
-        assert 20 <= int(latest_checkpoint(tmp_path / "killed").name) < 300
+        assert 15 <= int(latest_checkpoint(tmp_path / "killed").name) < 120
         assert not (tmp_path / "killed" / STOP).exists()
     assert len(curve_of(tmp_path / "killed")) < len(curve_of(tmp_path / "uninterrupted"))
     assert start("killed", workers).wait() == 0
