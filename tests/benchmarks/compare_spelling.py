@@ -1,7 +1,8 @@
 """Word similarity with all pairs, also of unknown words and phrases, and analogies: bitcipher and fastText.
 
 Both have the same tokens, vocabulary (words with at least 5 occurrences), window (4) and number of dimensions, and give
-a vector to every string. The text can be in any language. See README.md.
+a vector to every string. The last row is an interval of the difference, from samples of the pairs: if it contains 0,
+the set is too small to tell both apart. The text can be in any language. See README.md.
 """
 
 import argparse
@@ -37,7 +38,8 @@ def main() -> None:
         "similarity": [str(file) for file in options.similarity],
         "analogies": [str(file) for file in options.analogies],
     }
-    scores = json.loads(run_script("evaluate_spelling.py", json.dumps(request), folder=options.keep).output)
+    result = json.loads(run_script("evaluate_spelling.py", json.dumps(request), folder=options.keep).output)
+    scores, intervals = result["vectors"], result["intervals"]
     covered, sets = scores[0]["covered"], scores[0]["analogies"]
     header = ["vectors", "CPU", *(f"{name} ({covered[name]:.0f} % known)" for name in covered), "mean", *sets]
     rows = [
@@ -50,6 +52,8 @@ def main() -> None:
         ]
         for each in scores
     ]
+    differences = (f"{low:+.1f} to {high:+.1f}" for low, high in intervals.values())
+    rows.append(["difference, 95 % interval", "", *differences, "", *("" for _ in sets)])
     print("\n".join(table(header, rows)))
 
 

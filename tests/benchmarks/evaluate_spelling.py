@@ -11,10 +11,12 @@ from pathlib import Path
 
 import numpy as np
 from fasttext_model import FastTextModel
+from scipy import stats
 
-from bitcipher.evaluation.evaluation_sets import read_pairs
+from bitcipher.evaluation.evaluation_sets import ScoredPair, read_pairs
 from bitcipher.vectors import CipherVectors
 
+RESAMPLES = 1000  # samples of the pairs with replacement
 Spell = Callable[[Sequence[str]], np.ndarray]
 """Returns vectors of words that the vocabulary lacks, (n, d), of length 1 or 0."""
 
@@ -37,20 +39,49 @@ def add_unknown(table: CipherVectors, spell: Spell, words: set[str]) -> CipherVe
     return CipherVectors([*table.index_to_key, *unknown], np.vstack([np.asarray(table.vectors), np.array(rows)]))
 
 
+def interval_of_difference(scores: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """Return the 95 % interval of the difference of two correlations with the same scores, over samples of the pairs.
+
+    Args:
+        scores: human scores of P pairs, (P,).
+        first: cosines of the pairs, (P,).
+        second: other cosines of the pairs, (P,).
+    """
+
+    def difference(*sample: np.ndarray) -> float:
+        human, one, other = sample
+        return 100 * (stats.spearmanr(human, one).statistic - stats.spearmanr(human, other).statistic)
+
+    settings = {"paired": True, "vectorized": False, "n_resamples": RESAMPLES, "method": "percentile"}
+    result = stats.bootstrap((scores, first, second), difference, **settings, rng=np.random.default_rng(0))
+    return tuple(result.confidence_interval)
+
+
+def cosines(table: CipherVectors, pairs: Sequence[ScoredPair]) -> np.ndarray:
+    """Return the cosines of pairs, which the table contains in lower case."""
+    sides = [[table.get_vector(pair[side].lower(), norm=True) for pair in pairs] for side in (0, 1)]
+    return np.einsum("pd,pd->p", *np.array(sides, np.float64))
+
+
 def main(request: dict) -> None:
     """Read, evaluate and print."""
     scores = []
+    pairs = {file: read_pairs(file) for file in request["similarity"]}
+    words = {word.lower() for each in pairs.values() for pair in each for word in pair[:2]}
+    compared = {file: [] for file in pairs}
     for given in request["vectors"]:
         table, spell = load(given["method"], given["uri"])
-        pairs = {file: read_pairs(file) for file in request["similarity"]}
-        words = {word.lower() for each in pairs.values() for pair in each for word in pair[:2]}
         every = add_unknown(table, spell, words)
+        for file, each in pairs.items():
+            compared[file].append(cosines(every, each))
         similarity = {Path(f).stem: 100 * every.evaluate_word_pairs(f, restrict_vocab=None).spearman for f in pairs}
         covered = {Path(f).stem: 100 * table.evaluate_word_pairs(f, restrict_vocab=None).coverage for f in pairs}
         questions = request["analogies"]
         analogies = {Path(f).stem: 100 * table.evaluate_word_analogies(f).accuracy for f in questions}
         scores.append({**given, "similarity": similarity, "covered": covered, "analogies": analogies})
-    print(json.dumps(scores, indent=1))
+    human = {file: np.array([pair[2] for pair in each]) for file, each in pairs.items()}
+    intervals = {Path(file).stem: interval_of_difference(human[file], *compared[file]) for file in pairs}
+    print(json.dumps({"vectors": scores, "intervals": intervals}, indent=1))
 
 
 if __name__ == "__main__":
