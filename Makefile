@@ -16,11 +16,10 @@ demo: $(READY)
 	rm -rf demo
 	$(VENV)/bin/bitcipher demo --out demo
 
-# All checks, then the fast tests in three processes, because many tests wait for other processes.
-# `make test TESTS="tests/bitcipher -k merge"` runs some of them, and `make test SUITE="not slow"` also those that only CI
-# runs, of which some need Chromium (.ci/chromium).
+# All checks, then the fast tests in two processes. `make test TESTS="tests/bitcipher -k merge"` runs some of them, and
+# `make test SUITE="not slow"` also those that only CI runs, of which some need Chromium (.ci/chromium).
 test: checks
-	TMPDIR=$$(.ci/scratch) $(VENV)/bin/python -m pytest --numprocesses 3 --dist loadgroup -m "$(SUITE)" $(TESTS)
+	TMPDIR=$$(.ci/scratch) $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadgroup -m "$(SUITE)" $(TESTS)
 
 # Style, import contracts and types.
 checks: $(READY)

@@ -222,7 +222,7 @@ def test_update_prints_changes_of_the_sources(built, corpus, tmp_path):
     assert "0 new files, 4 unchanged" in again.stdout
     assert again.stdout.endswith("Nothing is new: version 1 is up to date.\n")
     (tmp_path / "more.txt").write_text("the casa of the unheard word\n" * 90)
-    held = bitcipher("update", built, corpus, tmp_path / "more.txt", *FRESH, "--max-drift", 0)
+    held = bitcipher("update", built, corpus, tmp_path / "more.txt", *FRESH, "--max-drift", 0, "--quiet")
     assert (held.returncode, held.stderr.count("\n")) == (3, 1)
     assert "Unfinished job for version 2, started" in bitcipher("status", built).stdout
     dropped = bitcipher("prune", built, "--unfinished")

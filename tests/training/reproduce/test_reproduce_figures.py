@@ -13,7 +13,7 @@ pytestmark = pytest.mark.long
 def run(*arguments):
     result = CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
     assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
-    return result.output
+    return result.stdout
 
 
 def steps_of(run):
