@@ -58,6 +58,7 @@ _SIZES = {
     "num_attention_heads": ("num_attention_heads",),
     "intermediate_size": ("intermediate_size", "n_inner", "ffn_dim", "d_ff"),
 }
+_T5_SIZES = {**_SIZES, "relative_attention_num_buckets": ("relative_attention_num_buckets",)}
 _DROPOUTS = (
     *("hidden_dropout_prob", "attention_probs_dropout_prob"),
     *("embd_pdrop", "attn_pdrop", "resid_pdrop"),
@@ -135,8 +136,8 @@ def _check_config(options: ModelOptions, folder: str, config: PreTrainedConfig, 
             f"The model in {folder} has embedding_size {stored_embedding}, but `model.embedding_size` is "
             f"{options.embedding_size}; {fix}."
         )
-    for option in _SIZES:
-        stored = _size(config, option)
+    for option, names in (_T5_SIZES if options.architecture == "t5" else _SIZES).items():
+        stored = _size(config, names)
         if stored != getattr(options, option):
             raise BitcipherError(
                 f"The model in {folder} has {option} {stored}, but `model.{option}` is {getattr(options, option)}; "
@@ -162,7 +163,7 @@ def _check_config(options: ModelOptions, folder: str, config: PreTrainedConfig, 
         )
 
 
-def _size(config: PreTrainedConfig, option: str) -> int:
-    stored = next(getattr(config, name) for name in _SIZES[option] if hasattr(config, name))
+def _size(config: PreTrainedConfig, names: tuple[str, ...]) -> int:
+    stored = next(getattr(config, name) for name in names if hasattr(config, name))
     # Configurations of GPT-2 omit the intermediate size if it is four times the hidden size.
     return 4 * config.hidden_size if stored is None else stored

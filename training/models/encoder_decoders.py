@@ -22,6 +22,7 @@ def t5_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size
         num_layers=options.num_hidden_layers,
         num_heads=options.num_attention_heads,
         dropout_rate=options.dropout,
+        relative_attention_num_buckets=options.relative_attention_num_buckets,
         tie_word_embeddings=options.tie_word_embeddings,
         pad_token_id=special_tokens.pad,
         eos_token_id=special_tokens.end,

@@ -14,6 +14,8 @@ ENCODERS = ("bert", "roberta", "modernbert", "deberta")
 
 # Standard deviation of the initial weights of all architectures of transformers except T5.
 TRANSFORMERS_INITIALIZER_RANGE = 0.02
+# Default of T5 in transformers.
+RELATIVE_ATTENTION_NUM_BUCKETS = 32
 
 
 class ModelOptions(Record):
@@ -43,6 +45,10 @@ class ModelOptions(Record):
     initializer_range: Float | None = Field(None, gt=0)
     """Standard deviation of the initial weights; by default 1/√`hidden_size` for `modernbert` and 0.02 for the others.
     T5 scales its weights itself."""
+    relative_attention_num_buckets: int = Field(RELATIVE_ATTENTION_NUM_BUCKETS, ge=4, le=254)
+    """Number of groups of distances that have a bias of their own in the attention of `t5`. The decoder tells half as
+    many distances apart exactly, and the encoder a quarter in each direction; larger distances share groups. A model
+    that must count equal tokens needs more of them."""
     tie_word_embeddings: bool = True
     """Share one weight between the input embeddings and the output layer."""
     embedding_size: int | None = Field(None, ge=1)
@@ -75,6 +81,10 @@ class ModelOptions(Record):
             )
         if self.initializer_range is not None and self.architecture == "t5":
             raise ValueError("`model.initializer_range` has no effect on a t5, which scales its weights; leave it out.")
+        if self.relative_attention_num_buckets != RELATIVE_ATTENTION_NUM_BUCKETS and self.architecture != "t5":
+            raise ValueError(
+                f"`model.relative_attention_num_buckets` needs a t5; leave it out for {self.architecture}."
+            )
         if self.next_sentence and self.architecture not in ("bert", "modernbert"):
             raise ValueError(f"`model.next_sentence` needs a bert or modernbert; leave it out for {self.architecture}.")
         self._check_encoder_option("generator_layers", ("embedding_size", "next_sentence", "checkpoint"))

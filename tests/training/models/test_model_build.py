@@ -100,6 +100,17 @@ def test_checkpoint_with_other_sizes_raises(changed, sentence, tmp_path):
         model_of("bert", checkpoint=str(tmp_path), **changed)
 
 
+@pytest.mark.parametrize(("buckets", "apart"), [(32, 16), (80, 40)])
+def test_t5_tells_half_as_many_distances_apart_as_it_has_buckets(buckets, apart, tmp_path):
+    model = model_of("t5", relative_attention_num_buckets=buckets)
+    biases = model.decoder.block[0].layer[0].SelfAttention.compute_bias(60, 60)[0, 0, -1].flip(0)
+    assert len(biases[:apart].unique()) == apart
+    assert len(biases.unique()) < 60
+    save_model(model, str(tmp_path))
+    with pytest.raises(BitcipherError, match=rf"num_buckets` is 50; set it to {buckets}"):
+        model_of("t5", relative_attention_num_buckets=50, checkpoint=str(tmp_path))
+
+
 @pytest.mark.parametrize(
     ("saved", "wanted", "sentence"),
     [

@@ -14,6 +14,11 @@ from training.models import ModelOptions
             "got 30 and 4",
         ),
         ({"dropout": 1.0}, "`dropout` must be less than 1"),
+        (
+            {"relative_attention_num_buckets": 64},
+            "relative_attention_num_buckets` needs a t5; leave it out for roberta",
+        ),
+        ({"architecture": "t5", "relative_attention_num_buckets": 255}, "must be between 4 and 254, got 255"),
         ({"next_sentence": True}, "next_sentence` needs a bert or modernbert"),
         (
             {"architecture": "bert", "tie_word_embeddings": False, "embedding_size": 32},
