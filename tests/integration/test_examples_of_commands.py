@@ -62,9 +62,11 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     user_folder.write_evaluations(folder / "evaluations.csv")
     user_folder.write_text_pairs(folder / "pairs")
     user_folder.write_text_pairs(folder / "multi30k", "en\tde")
+    user_folder.write_text_pairs(folder / "scan")
     user_folder.write_questions(folder)
     user_folder.write_labeled_sentences(folder / "questions.jsonl")
-    save_tokenizer(train_tokenizer(["king queen"], "bpe", 270), str(folder / "roberta.json"))
+    for name in ("roberta.json", "words.json"):
+        save_tokenizer(train_tokenizer(["king queen"], "bpe", 270), str(folder / name))
     run(f"build {folder}/corpus --out {folder}/vectors")
     (folder / "build").symlink_to("vectors")
     for text in ("enwiki", "gutenberg"):
