@@ -71,18 +71,14 @@ def follow_metrics(folder: str, max_steps: Callable[[], int], progress: StagePro
             shown = step
             bar = progress.begin("train", max_steps(), done=shown)
         # The step can decrease, because a run that resumes after a worker's death starts from an earlier checkpoint.
-        progress.advance(bar, step - shown, describe_metrics(latest))
+        notes = [f"{name} {latest[name]:{form}}" for name, form in _FORMS.items() if _is_number(latest.get(name))]
+        progress.advance(bar, step - shown, "  ".join(notes))
         shown = step
         if latest.get("stopped_early"):
             progress.end(bar)
 
     with watch_metrics(folder, show):
         yield
-
-
-def describe_metrics(latest: Mapping[str, Any]) -> str:
-    """Return the note of a progress bar, such as "loss 2.500  perplexity 9.0"."""
-    return "  ".join(f"{name} {latest[name]:{form}}" for name, form in _FORMS.items() if _is_number(latest.get(name)))
 
 
 def _is_number(value: object) -> bool:

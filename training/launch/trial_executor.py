@@ -12,7 +12,7 @@ from bitcipher.errors import BitcipherError
 from pipelines.runtime.progress import StageProgress
 from pipelines.store.removal import list_names
 from training.finetuning.run_files import PREDICTIONS
-from training.launch.metrics_follower import describe_metrics, watch_metrics
+from training.launch.metrics_follower import watch_metrics
 from training.loop.stop_request import STOP
 from training.run_files import ENDED
 from training.runtime import Trial, run_tune_trials
@@ -84,8 +84,8 @@ def run_stage(
 ) -> None:
     """Run those trials of a stage that have not ended.
 
-    The progress bar counts trials. Beside it stand the metrics of the trial that runs in this process, or the name of
-    the trial that ended last on Ray Tune.
+    The progress bar counts trials. Beside it stands the step of the trial that runs in this process, or the name of the
+    trial that ended last on Ray Tune.
 
     Args:
         trials: trials whose configs have the `folder` of their runs.
@@ -103,11 +103,12 @@ def run_stage(
     bar = progress.begin(stage, len(trials))
     progress.advance(bar, len(trials) - len(waiting), f"of {len(trials):,} trials")
 
-    def show_metrics(name: str, latest: Mapping[str, Any]) -> None:
-        step = f"step {latest['step']:,}" if isinstance(latest.get("step"), int) else ""
-        progress.advance(bar, 0, "  ".join(filter(None, [name, step, describe_metrics(latest)])))
+    def show_step(name: str, latest: Mapping[str, Any]) -> None:
+        # Losses would not fit beside long names in a terminal of 80 columns.
+        if isinstance(step := latest.get("step"), int):
+            progress.advance(bar, 0, f"{name}  step {step:,}")
 
-    run_trials(waiting, resources, out, lambda name: progress.advance(bar, 1, name), show_metrics)
+    run_trials(waiting, resources, out, lambda name: progress.advance(bar, 1, name), show_step)
 
 
 def has_ended(folder: str) -> bool:

@@ -1,27 +1,13 @@
 """Progress of a run from its metrics."""
 
+from recorded_bars import RecordedBars
+
 from training.launch.metrics_follower import follow_metrics
 from training.loop import METRICS
 
 
-class Bars:
-    """Records what a progress bar shows."""
-
-    def __init__(self):
-        self.shown = []
-
-    def begin(self, name, total, done):
-        self.shown.append((name, total, done))
-
-    def advance(self, bar, done, note):
-        self.shown.append((done, note))
-
-    def end(self, bar):
-        self.shown.append("end")
-
-
 def test_bar_shows_the_latest_metrics_even_if_lines_are_damaged(tmp_path):
-    bars = Bars()
+    bars = RecordedBars()
     lines = ['{"step": 0, "perplexity": 1234.5}', "damaged", '{"step": 10, "loss": 2.5}', '{"step": "x", "loss": []}']
     with follow_metrics(str(tmp_path), lambda: 40, bars):
         (tmp_path / METRICS).write_text("\n".join(lines[:3]) + "\n")
@@ -31,7 +17,7 @@ def test_bar_shows_the_latest_metrics_even_if_lines_are_damaged(tmp_path):
 
 
 def test_bar_of_an_early_stopped_run_is_filled(tmp_path):
-    bars = Bars()
+    bars = RecordedBars()
     with follow_metrics(str(tmp_path), lambda: 40, bars):
         (tmp_path / METRICS).write_text('{"step": 8, "perplexity": 9.0, "stopped_early": 1}\n')
     assert bars.shown == [("train", 40, 8), (0, "perplexity 9.0"), "end"]
