@@ -1,10 +1,10 @@
 """Noise: the weight β of each word's cipher, and the distribution σ that gets the remaining weight.
 
-A noisy cipher is v = β p + (1 - β) σ (Zhao & Williams 2023, *Bit Cipher*, sections 3.2 and 3.3). The distribution σ is
-over the bits of the code, not over the words.
+A noisy cipher is v = β p + (1 - β) σ (Zhao & Williams 2023, *Bit Cipher*, sections 3.2 and 3.3). Section 3.2 defines σ
+over N dimensions. These are the bits of the code here, or the words, whose distribution is then enciphered.
 
 Symbols: f is the number of occurrences of a word, d the number of passages that contain it, D the number of all
-passages, p the cipher of the word, and b the number of bits.
+passages, p the cipher of the word, b the number of bits, and N the number of words.
 """
 
 from collections.abc import Callable
@@ -41,6 +41,8 @@ NOISES: dict[str, Callable[[Vocabulary], np.ndarray]] = {
     noise.__name__: noise for noise in (document_share, frequency, document_ratio, none)
 }
 
+NOISE_OVER = ("bits", "words")
+
 
 def beta(noise: str, vocabulary: Vocabulary) -> np.ndarray:
     """Return β of each word, (N,) float64 in [0, 1].
@@ -57,21 +59,34 @@ def beta(noise: str, vocabulary: Vocabulary) -> np.ndarray:
     return NOISES[noise](vocabulary)
 
 
-def noise_distribution(codes: ActiveBits, bits: int, vocabulary: Vocabulary) -> np.ndarray:
+def noise_distribution(codes: ActiveBits, bits: int, vocabulary: Vocabulary, over: str = "bits") -> np.ndarray:
     """Return σ, the noise probability of each bit, (b,) float64 with sum 1.
 
-    σ = (1 - m / M) / (b - 1), with the sums m = Σ f p and M = Σ f over all words.
+    Over bits, σ = (1 - m / M) / (b - 1), with the sums m = Σ f p and M = Σ f over all words. Over words, each word has
+    the noise probability (1 - f / M) / (N - 1), and σ is the sum of the words' ciphers with these weights.
 
     Args:
         codes: the active bits of each word.
         bits: number of bits b of the code.
-        vocabulary: the words with their counts f.
+        vocabulary: the N words with their counts f.
+        over: "bits" or "words".
 
     Raises:
-        BitcipherError: if the code has only one bit.
+        BitcipherError: if there is only one bit or only one word, or `over` has another value.
     """
+    if over not in NOISE_OVER:
+        raise BitcipherError(f"There is no noise over {over!r}: choose from {', '.join(NOISE_OVER)}.")
     if bits < 2:
         raise BitcipherError("Noise needs at least 2 bits, because it gives weight to the bits that are not active.")
+    total = max(1, vocabulary.total_count)
+    if over == "bits":
+        return (1 - _encipher(codes, bits, vocabulary.counts) / total) / (bits - 1)
+    if len(vocabulary) < 2:
+        raise BitcipherError("Noise over words needs at least 2 words, because it gives weight to the other words.")
+    return _encipher(codes, bits, (1 - vocabulary.counts / total) / (len(vocabulary) - 1))
+
+
+def _encipher(codes: ActiveBits, bits: int, weights: np.ndarray) -> np.ndarray:
+    """Return the sum of all ciphers with the weights of their words, (b,) float64."""
     sizes = np.diff(codes.starts)
-    mass = np.bincount(codes.bits, np.repeat(vocabulary.counts / sizes, sizes), minlength=bits)
-    return (1 - mass / max(1, vocabulary.total_count)) / (bits - 1)
+    return np.bincount(codes.bits, np.repeat(weights / sizes, sizes), minlength=bits)

@@ -94,6 +94,8 @@ class EmbeddingOptions(Record):
         Literal["document_share", "frequency", "document_ratio", "none"], ForModes(("cat", "sum", "cipher"))
     ] = "document_share"
     """Estimate of beta, the weight of a word's code in its cipher. The noise distribution has the weight 1 - beta."""
+    noise_over: Annotated[Literal["bits", "words"], ForModes(("cat", "sum", "cipher"))] = "bits"
+    """bits: the noise distribution is over the bits of the code; words: it is over the words, and then enciphered."""
     log: Annotated[Literal["aggregate", "counts", "none"], ForModes(("cat", "sum"))] = "aggregate"
     """aggregate: log of the values of each block, divided by their sum; counts: log of the counts at each offset,
     before they are added up; none: no log."""
@@ -138,7 +140,7 @@ class EmbeddingOptions(Record):
             return SpectralEmbedding(self.vector_size, self.context, self.landmarks, self.landmark_contexts)
         from bitcipher.embedding import CipherEmbedding
 
-        return CipherEmbedding(self.bits, self.window, self.mode, self.noise, self.log)
+        return CipherEmbedding(self.bits, self.window, self.mode, self.noise, self.log, self.noise_over)
 
     def conflict_with_summed(self) -> str | None:
         """Return the reason why these options conflict with `summed` counts, or None if there is no conflict."""

@@ -82,6 +82,7 @@ class CipherEmbedding:
         log: "aggregate" divides each block of a row by its sum and takes the log. "counts" takes log(1 + n) of the
             count n of each pair at each offset, before the product with the ciphers. "none" takes no log. Mode
             "cipher" ignores this option.
+        noise_over: "bits" or "words", which the noise distribution is over (see `bitcipher.noise`).
 
     Raises:
         BitcipherError: if a value is invalid.
@@ -94,8 +95,14 @@ class CipherEmbedding:
         mode: str = "cat",
         noise: str = "document_share",
         log: str = "aggregate",
+        noise_over: str = "bits",
     ):
-        for name, value, choices in (("mode", mode, MODES), ("noise", noise, noises.NOISES), ("log", log, LOGS)):
+        for name, value, choices in (
+            ("mode", mode, MODES),
+            ("noise", noise, noises.NOISES),
+            ("log", log, LOGS),
+            ("noise over", noise_over, noises.NOISE_OVER),
+        ):
             if value not in choices:
                 raise BitcipherError(f"There is no {name} {value!r}: choose from {', '.join(choices)}.")
         if window < 1:
@@ -110,6 +117,7 @@ class CipherEmbedding:
         self.mode = mode
         self.noise = noise
         self.log = log
+        self.noise_over = noise_over
 
     @property
     def vector_size(self) -> int:
@@ -153,7 +161,7 @@ class CipherEmbedding:
         Raises:
             BitcipherError: if there are more words than the bits have codes.
         """
-        codes, beta, noise_distribution = self._noisy_codes(vocabulary)
+        codes, beta, noise_distribution = self.noisy_codes(vocabulary)
         code = fixed_code(codes, self.bits, beta, self._bounds(vocabulary))
         return ContextCiphers(code, noise_distribution, np.arange(len(vocabulary), dtype=np.int32))
 
@@ -163,7 +171,7 @@ class CipherEmbedding:
         Raises:
             BitcipherError: if there are more words than the bits have codes.
         """
-        return WordCiphers(*self._noisy_codes(vocabulary))
+        return WordCiphers(*self.noisy_codes(vocabulary))
 
     def rows(self, ranks: np.ndarray, pairs: Iterable[PairBlock], ciphers: "ContextCiphers") -> np.ndarray:
         """Return the rows of some words in the table of mode cat or sum, (n, vector_size) float64.
@@ -195,11 +203,13 @@ class CipherEmbedding:
         table[~sums[:, :, self.bits].any(axis=0)] = 0
         return table
 
-    def _noisy_codes(self, vocabulary: Vocabulary) -> tuple[ActiveBits, np.ndarray, np.ndarray]:
-        """Return the codes of all words, their weights β, and the noise distribution."""
+    def noisy_codes(self, vocabulary: Vocabulary) -> tuple[ActiveBits, np.ndarray, np.ndarray]:
+        """Return the codes of all words, their weights β, (N,) float64, and the noise distribution, (bits,) float64."""
         codes = self.cipher.active_bits(len(vocabulary))
         noise_distribution = (
-            np.zeros(self.bits) if self.noise == "none" else noises.noise_distribution(codes, self.bits, vocabulary)
+            np.zeros(self.bits)
+            if self.noise == "none"
+            else noises.noise_distribution(codes, self.bits, vocabulary, self.noise_over)
         )
         return codes, noises.beta(self.noise, vocabulary), noise_distribution
 

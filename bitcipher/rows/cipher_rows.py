@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from bitcipher import noise as noises
 from bitcipher.embedding import CipherEmbedding
 from bitcipher.embedding.cipher_embedding import SHARE_FLOOR
 from bitcipher.rows.word_rows import ContextCounts
@@ -26,14 +25,8 @@ class CipherRows:
 
     def __init__(self, embedding: CipherEmbedding, vocabulary: Vocabulary):
         self.embedding = embedding
-        self.codes = embedding.cipher.active_bits(len(vocabulary))
-        self.beta = noises.beta(embedding.noise, vocabulary)
-        bits = embedding.bits
-        without_noise = embedding.noise == "none"
-        self.noise_distribution = (
-            np.zeros(bits) if without_noise else noises.noise_distribution(self.codes, bits, vocabulary)
-        )
-        self.blocks = embedding.vector_size // bits
+        self.codes, self.beta, self.noise_distribution = embedding.noisy_codes(vocabulary)
+        self.blocks = embedding.vector_size // embedding.bits
 
     def ciphers(self, words: np.ndarray) -> np.ndarray:
         """Return the noisy ciphers of words, given by rank, (n, b) float64."""

@@ -53,10 +53,11 @@ class CipherRecord(EmbeddingRecord):
     bits: PositiveInt
     noise: str
     log: str
+    noise_over: str = "bits"
 
     def make(self) -> CipherEmbedding:
         """Return the embedding of these options."""
-        return CipherEmbedding(self.bits, self.window, self.mode, self.noise, self.log)
+        return CipherEmbedding(self.bits, self.window, self.mode, self.noise, self.log, self.noise_over)
 
 
 class CountRecord(Record):

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher import BitCipher, BitcipherError, Vocabulary
-from bitcipher.noise import NOISES, beta, noise_distribution
+from bitcipher.noise import NOISE_OVER, NOISES, beta, noise_distribution
 
 
 def vocabulary_of(counts, passages, total_passages):
@@ -42,18 +42,30 @@ def test_noise_distribution_of_a_small_vocabulary():
     np.testing.assert_allclose(sigma, [8 / 32, 11 / 32, 13 / 32], rtol=1e-15)
 
 
-@given(st.lists(st.integers(1, 2**40), min_size=1, max_size=60), st.integers(6, 40))
+def test_noise_distribution_over_words():
+    # (1 - f / 16) / 3 = (8, 12, 14, 14) / 48 of the codes 0, 1, 2, 12: σ = (8, 12 + 14/2, 14 + 14/2) / 48.
+    vocabulary = vocabulary_of([8, 4, 2, 2], [1, 1, 1, 1], 3)
+    sigma = noise_distribution(BitCipher(3).active_bits(4), 3, vocabulary, "words")
+    np.testing.assert_allclose(sigma, [8 / 48, 19 / 48, 21 / 48], rtol=1e-15)
+
+
+@given(st.lists(st.integers(1, 2**40), min_size=2, max_size=60), st.integers(6, 40), st.sampled_from(NOISE_OVER))
 @settings(max_examples=50, deadline=None)
-def test_noise_distribution_sums_to_1(counts, bits):
+def test_noise_distribution_sums_to_1(counts, bits, over):
     counts = sorted(counts, reverse=True)
     sigma = noise_distribution(
-        BitCipher(bits).active_bits(len(counts)), bits, vocabulary_of(counts, np.ones(len(counts)), 1)
+        BitCipher(bits).active_bits(len(counts)), bits, vocabulary_of(counts, np.ones(len(counts)), 1), over
     )
     assert sigma.shape == (bits,)
     assert sigma.sum() == pytest.approx(1, rel=1e-12)
     assert (sigma > -1e-12).all()
 
 
-def test_noise_of_one_bit_raises():
+def test_noise_without_another_bit_or_word_raises():
+    vocabulary = vocabulary_of([1], [1], 1)
     with pytest.raises(BitcipherError, match="Noise needs at least 2 bits"):
-        noise_distribution(BitCipher(1).active_bits(1), 1, vocabulary_of([1], [1], 1))
+        noise_distribution(BitCipher(1).active_bits(1), 1, vocabulary)
+    with pytest.raises(BitcipherError, match="Noise over words needs at least 2 words"):
+        noise_distribution(BitCipher(2).active_bits(1), 2, vocabulary, "words")
+    with pytest.raises(BitcipherError, match="no noise over 'letters'"):
+        noise_distribution(BitCipher(2).active_bits(1), 2, vocabulary, "letters")

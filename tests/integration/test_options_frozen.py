@@ -11,7 +11,7 @@ from pipelines.options import BuildOptions, EmbeddingOptions
 
 EMBEDDING = {
     *("bits", "window", "mode", "vector_size", "context", "landmarks", "landmark_contexts", "spelling_share"),
-    *("noise", "log"),
+    *("noise", "noise_over", "log"),
 }
 READING = {"format", "document", "field", "encoding", "max_record_mib", "max_bad_share"}
 BUILD = (
@@ -66,7 +66,7 @@ def test_options_of_each_command():
     }
     running = VERBOSITY | {"sources", "out", "seeds", "settings", "workers"}
     assert reproduce == {
-        "tables": VERBOSITY | {"builds", "out", "pos", "ner", "seeds"},
+        "tables": VERBOSITY | {"builds", "out", "pos", "ner", "seeds", "vectors", "noise", "noise_over", "log"},
         "downscaling": {"evaluations", "out"},
         "figure-4": running,
         "figure-5": running | {"pretraining", "pretraining_settings"},

@@ -9,7 +9,7 @@ from bitcipher.counts.context_window import MAX_WINDOW
 from bitcipher.embedding import LOGS, cipher_embedding
 from bitcipher.embedding.spectral import CONTEXTS
 from bitcipher.errors import BitcipherError
-from bitcipher.noise import NOISES
+from bitcipher.noise import NOISE_OVER, NOISES
 from bitcipher.vectors import CipherVectors
 from pipelines import options
 from pipelines.options import MODES, SPECTRAL, BuildOptions, EmbeddingOptions, UpdateOptions, is_option_of
@@ -24,6 +24,7 @@ def choices(name: str) -> set[str]:
 def test_choices_and_defaults_equal_those_of_the_library():
     assert set(MODES) == {SPECTRAL, *cipher_embedding.MODES}
     assert (choices("context"), choices("noise"), choices("log")) == (set(CONTEXTS), set(NOISES), set(LOGS))
+    assert choices("noise_over") == set(NOISE_OVER)
     assert options.MAX_WINDOW == MAX_WINDOW
     share = signature(CipherVectors.with_spelling).parameters["share"]
     assert EmbeddingOptions().spelling_share == share.default

@@ -65,7 +65,7 @@ def codes(bits, n):
     return found[:n]
 
 
-def noisy_ciphers(words, total_passages, bits, noise):
+def noisy_ciphers(words, total_passages, bits, noise, noise_over):
     """Return v = β p + (1 - β) σ of every word, dense."""
     ciphers = np.zeros((len(words), bits))
     for rank, code in enumerate(codes(bits, len(words))):
@@ -74,7 +74,10 @@ def noisy_ciphers(words, total_passages, bits, noise):
         return ciphers
     f = np.array([word.count for word in words], float)
     d = np.array([word.passages for word in words], float)
-    sigma = (1 - (f[:, None] * ciphers).sum(axis=0) / f.sum()) / (bits - 1)
+    if noise_over == "words":
+        sigma = (1 - f / f.sum()) / (len(words) - 1) @ ciphers
+    else:
+        sigma = (1 - (f[:, None] * ciphers).sum(axis=0) / f.sum()) / (bits - 1)
     beta = {
         "document_share": lambda: d / total_passages,
         "frequency": lambda: f / (f + 1),
@@ -96,9 +99,9 @@ def context_matrices(documents, words, window):
     return matrices
 
 
-def table(documents, words, total_passages, bits, window, mode, noise, log, summed=False):
+def table(documents, words, total_passages, bits, window, mode, noise, log, noise_over="bits", summed=False):
     """Return the raw table from dense matrices."""
-    ciphers = noisy_ciphers(words, total_passages, bits, noise)
+    ciphers = noisy_ciphers(words, total_passages, bits, noise, noise_over)
     if mode == "cipher":
         return ciphers
     matrices = context_matrices(documents, words, window)

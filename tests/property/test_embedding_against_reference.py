@@ -11,7 +11,7 @@ from bitcipher import BitcipherError, CipherEmbedding
 from bitcipher.counts import ContextWindow, MergedCounts, select_rows, split
 from bitcipher.embedding import LOGS, MODES
 from bitcipher.embedding.spectral.transpose import forward_and_backward
-from bitcipher.noise import NOISES
+from bitcipher.noise import NOISE_OVER, NOISES
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
 window_sizes = st.sampled_from([1, 2, 5])
@@ -34,16 +34,17 @@ def sufficient_bits(words, more):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("log", LOGS)
-@given(corpora, window_sizes, st.integers(0, 3))
+@given(corpora, window_sizes, st.integers(0, 3), st.sampled_from(NOISE_OVER))
 @settings(max_examples=40, deadline=None)
-def test_tables_match_dense_matrices(mode, noise, log, corpus, window, more_bits):
+def test_tables_match_dense_matrices(mode, noise, log, corpus, window, more_bits, noise_over):
     counts, words, total = build(corpus, ContextWindow(window))
+    assume(len(words) > 1 or noise_over == "bits")
     bits = sufficient_bits(words, more_bits)
-    embedding = CipherEmbedding(bits, window, mode, noise, log)
+    embedding = CipherEmbedding(bits, window, mode, noise, log, noise_over)
     table = embedding.table(counts)
     assert table.shape == (len(words), embedding.vector_size)
     assert table.dtype == np.float64
-    expected = reference.table(corpus[0], words, total, bits, window, mode, noise, log)
+    expected = reference.table(corpus[0], words, total, bits, window, mode, noise, log, noise_over)
     np.testing.assert_allclose(table, expected, rtol=1e-9, atol=1e-9)
 
 

@@ -15,7 +15,7 @@ from bitcipher.embedding import LOGS
 from bitcipher.embedding.spectral.basis import Basis
 from bitcipher.embedding.spectral.operand import LARGEST
 from bitcipher.explain import Explainer
-from bitcipher.noise import NOISES
+from bitcipher.noise import NOISE_OVER, NOISES
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
 window_sizes = st.sampled_from([1, 2, 5])
@@ -45,8 +45,10 @@ def assert_same_contributions(found, expected, tolerance):
 
 def cipher_contributions(corpus, words, total, options, vectors, row, other):
     """Return {(offset, word): weight} of the cosine of a row with the direction of another row, and the cosine."""
-    bits, window, mode, noise, log = (options[name] for name in ("bits", "window", "mode", "noise", "log"))
-    raw = reference.table(corpus[0], words, total, bits, window, mode, noise, log)[row]
+    bits, window, mode, noise, log, over = (
+        options[name] for name in ("bits", "window", "mode", "noise", "log", "noise_over")
+    )
+    raw = reference.table(corpus[0], words, total, bits, window, mode, noise, log, over)[row]
     if not raw.any():
         return {}, 0.0
     mean, matrix = vectors.refinement["mean"], vectors.refinement["matrix"]
@@ -58,7 +60,7 @@ def cipher_contributions(corpus, words, total, options, vectors, row, other):
         return {}, 0.0
     gains = matrix @ (direction - direction.mean()) / length
     shares = (raw - mean) * gains
-    ciphers = reference.noisy_ciphers(words, total, bits, noise)
+    ciphers = reference.noisy_ciphers(words, total, bits, noise, over)
     transform = np.log1p if log == "counts" else np.array
     counts = reference.context_matrices(corpus[0], words, window)
     blocks = {offset: 0 if mode == "sum" else block for block, offset in enumerate(sorted(counts))}
@@ -80,11 +82,12 @@ def cipher_contributions(corpus, words, total, options, vectors, row, other):
 
 @pytest.mark.parametrize("mode", ["cat", "sum"])
 @pytest.mark.parametrize("log", LOGS)
-@given(corpora, window_sizes, st.sampled_from(list(NOISES)), row_numbers, row_numbers)
+@given(corpora, window_sizes, st.sampled_from(list(NOISES)), st.sampled_from(NOISE_OVER), row_numbers, row_numbers)
 @settings(max_examples=40, deadline=None)
-def test_cipher_contributions_match_dense_matrices(mode, log, corpus, window, noise, one, other):
+def test_cipher_contributions_match_dense_matrices(mode, log, corpus, window, noise, over, one, other):
     counts, words, total = build(corpus, ContextWindow(window))
-    options = {"bits": max(2, len(words).bit_length()) + 1, "window": window, "mode": mode, "noise": noise, "log": log}
+    options = {"bits": max(2, len(words).bit_length()) + 1, "window": window, "mode": mode}
+    options |= {"noise": noise, "log": log, "noise_over": over}
     try:
         vectors = make_vectors(counts, **options)
     except BitcipherError:  # fewer than two words have context

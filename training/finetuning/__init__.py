@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from training.finetuning.finetuning_run import run_finetuning
     from training.finetuning.options import FinetuneOptions, make_finetune_options
     from training.finetuning.run_files import CONFIG, PREDICTIONS, TASK_INFO, Predictions, TaskInfo
-    from training.finetuning.task_files import GLUE, TASKS
+    from training.finetuning.task_files import GLUE, TASKS, glue_folder
 
 __all__ = [
     "CONFIG",
@@ -19,6 +19,7 @@ __all__ = [
     "FinetuneOptions",
     "Predictions",
     "TaskInfo",
+    "glue_folder",
     "make_finetune_options",
     "run_finetuning",
 ]
@@ -29,6 +30,6 @@ __getattr__ = lazy_names(
         "finetuning_run": ("run_finetuning",),
         "run_files": ("CONFIG", "PREDICTIONS", "TASK_INFO", "Predictions", "TaskInfo"),
         "options": ("FinetuneOptions", "make_finetune_options"),
-        "task_files": ("GLUE", "TASKS"),
+        "task_files": ("GLUE", "TASKS", "glue_folder"),
     },
 )

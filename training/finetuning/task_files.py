@@ -22,6 +22,9 @@ GLUE = {
     "qnli": "QNLI",
     "rte": "RTE",
     "wnli": "WNLI",
+    "qqp": "QQP",
+    "mnli": "MNLI",
+    "mnli-mm": "MNLI-MM",
 }
 # Prefixes of the names of the published files of training and evaluation.
 _QUESTIONS = {
@@ -37,15 +40,20 @@ TASKS = (*GLUE, *_QUESTIONS, "entities", "classes")
 SENTENCE_CLASSES = (*(name for name in GLUE if name != "stsb"), "classes")
 
 
+def glue_folder(name: str) -> str:
+    """Return the name of the published folder of a task of GLUE; both parts of MNLI are in one."""
+    return GLUE[name].removesuffix("-MM")
+
+
 def read_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
     """Read a task.
 
     Args:
         name: one of `TASKS`.
-        folder: path or URI of a folder with train.tsv and dev.tsv (GLUE); train-v1.1.json and dev-v1.1.json, or
-            train-v2.0.json and dev-v2.0.json (SQuAD), or arcd-train.json and arcd-test.json (ARCD), plain or gzip;
-            eng.train and eng.testa (entities of CoNLL-2003); or tables train.* and dev.* with the columns text and
-            label (classes).
+        folder: path or URI of a folder with train.tsv and dev.tsv (GLUE; MNLI has dev_matched.tsv and
+            dev_mismatched.tsv); train-v1.1.json and dev-v1.1.json, or train-v2.0.json and dev-v2.0.json (SQuAD), or
+            arcd-train.json and arcd-test.json (ARCD), plain or gzip; eng.train and eng.testa (entities of CoNLL-2003);
+            or tables train.* and dev.* with the columns text and label (classes).
         vocabulary: file of words, for GLUE only; examples with other words are dropped.
 
     Raises:

@@ -65,6 +65,9 @@ GLUE_METRICS: dict[str, tuple[str, ...]] = {
     "QNLI": ("accuracy",),
     "RTE": ("accuracy",),
     "WNLI": ("accuracy",),
+    "QQP": ("accuracy", "f1"),
+    "MNLI": ("accuracy",),
+    "MNLI-MM": ("accuracy",),
 }
 
 

@@ -7,10 +7,10 @@ import numpy as np
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from training.probes.data import TaskData, make_task
-from training.probes.readers import read_conll2003, read_conllu
+from training.probes.readers import Sentences, read_conll2003, read_conllu
 
-# Fraction of the documents of CoNLL-2003's training file that form the validation split. The test split is CoNLL-2003's
-# development file, eng.testa.
+# Fraction of the documents of CoNLL-2003's training file that form the validation split if there is no eng.testb. The
+# test split is then CoNLL-2003's development file, eng.testa.
 VALIDATION_SHARE = 0.1
 VALIDATION_SEED = 0
 
@@ -29,17 +29,23 @@ def read_pos(folder: str) -> TaskData:
 
 
 def read_ner(folder: str) -> TaskData:
-    """Read the entity tags of CoNLL-2003. A tenth of eng.train is the validation split, and eng.testa the test split.
+    """Read the entity tags of CoNLL-2003.
+
+    With eng.testb, the splits are those of CoNLL-2003: eng.testa for validation, eng.testb for testing. Without it, a
+    tenth of eng.train is the validation split, and eng.testa the test split.
 
     Args:
-        folder: folder with eng.train and eng.testa.
+        folder: folder with eng.train and eng.testa, and possibly eng.testb.
 
     Raises:
         BitcipherError: if a file is missing or has another format, or if eng.train has only one document.
     """
     train_file = _find(folder, r"eng\.train")
-    documents = read_conll2003(train_file)
-    test = read_conll2003(_find(folder, r"eng\.testa"))
+    documents, development = (read_conll2003(file) for file in (train_file, _find(folder, r"eng\.testa")))
+    test_file = storage.join(folder, "eng.testb")
+    if storage.exists(test_file):
+        parts = (documents, development, read_conll2003(test_file))
+        return make_task("ner", *map(_sentences, parts), has_spans=True)
     if len(documents) < 2:
         raise BitcipherError(
             f"{train_file} has only one document, so none can be held out for validation; use the published file."
@@ -55,7 +61,7 @@ def read_ner(folder: str) -> TaskData:
         ]
         for is_validation in (False, True)
     )
-    return make_task("ner", train, validation, [s for document in test for s in document], has_spans=True)
+    return make_task("ner", train, validation, _sentences(development), has_spans=True)
 
 
 TASKS = {"pos": read_pos, "ner": read_ner}
@@ -70,6 +76,10 @@ def read_task(name: str, folder: str) -> TaskData:
     if name not in TASKS:
         raise BitcipherError(f"There is no task {name!r}; choose {' or '.join(TASKS)}.")
     return TASKS[name](folder)
+
+
+def _sentences(documents: list[Sentences]) -> Sentences:
+    return [sentence for document in documents for sentence in document]
 
 
 def _find(folder: str, pattern: str) -> str:

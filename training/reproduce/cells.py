@@ -12,7 +12,7 @@ from bitcipher.records import FROM_LIST, Record
 from training.probes.data import Split, TaskData
 from training.probes.fit import SETTINGS
 from training.probes.probe_scores import ProbeResult
-from training.reproduce.vector_models import CountedBuild, VectorModel
+from training.reproduce.vector_models import CountedBuild, PeerVectors, VectorModel
 
 CELLS = "cells"
 
@@ -30,10 +30,10 @@ class StoredCell(Record):
     bitcipher: str
     """Version of bitcipher."""
     counts: dict[str, str]
-    """Digests of the words and counts of the build."""
+    """Digests of the words and counts of the build, or of the vectors of another tool."""
     model: VectorModel
     embedding: dict[str, Any] | None
-    """Options of the vectors; None for random vectors."""
+    """Options of the vectors; None for random vectors and those of another tool."""
     task: StoredTask
     seeds: Annotated[tuple[int, ...], FROM_LIST]
     probe: dict[str, int | float]
@@ -45,19 +45,19 @@ class StoredCell(Record):
 
 @dataclass(frozen=True)
 class Cell:
-    """Inputs of a table cell: vectors of a build, a task, and the seeds of the probes."""
+    """Inputs of a table cell: vectors of a build or of another tool, a task, and the seeds of the probes."""
 
-    build: CountedBuild
+    source: CountedBuild | PeerVectors
     model: VectorModel
     task: TaskData
     seeds: tuple[int, ...]
 
     def key(self) -> dict[str, Any]:
         """Return all inputs of the cell's scores. A stored cell is reused only if its inputs are equal to these."""
-        embedding = self.build.embedding(self.model)
+        embedding = self.source.embedding(self.model)
         return {
             "bitcipher": __version__,
-            "counts": self.build.digests,
+            "counts": self.source.digests,
             "model": self.model.to_dict(),
             "embedding": None if embedding is None else embedding.to_dict(),
             "task": {"name": self.task.name, "sha256": _digest(self.task)},

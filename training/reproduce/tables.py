@@ -1,18 +1,19 @@
-"""Tables 2 to 7 of Zhao & Williams (2023), *Bit Cipher*, computed from the stored counts of builds.
+"""Tables 1 to 7 and Figures 1 and 3 of Zhao & Williams (2023), *Bit Cipher*, from the stored counts of builds.
 
 Each build gives the row of one corpus size. The output directory has `tables.md`, `tables.csv` and `tables.parquet`
-with one row per table cell, and `cells/`, from which an interrupted run resumes.
+with one row per table cell, the figures, and `cells/`, from which an interrupted run resumes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bitcipher.errors import BitcipherError
 from training.probes.data import TaskData
 from training.probes.paper_tables import PaperGrid, paper_tables
 from training.probes.probe_scores import ProbeResult, probe
+from training.reproduce.cell_results import CellResult
 from training.reproduce.cells import Cell, read_cell, write_cell
-from training.reproduce.table_files import CellResult, write_tables
-from training.reproduce.vector_models import CountedBuild, VectorModel, grid_models
+from training.reproduce.table_files import write_tables
+from training.reproduce.vector_models import FILE, CountedBuild, PeerVectors, VectorModel, grid_models
 
 
 def reproduce_tables(
@@ -22,6 +23,8 @@ def reproduce_tables(
     seeds: Sequence[int],
     begin: Callable[[int], Callable[[str], None]] = lambda total: lambda note: None,
     grids: Sequence[PaperGrid] | None = None,
+    cipher_options: Mapping[str, str] | None = None,
+    peers: Sequence[str] = (),
 ) -> str:
     """Compute the tables of Zhao & Williams (2023) from builds, and write them next to the published scores.
 
@@ -33,31 +36,36 @@ def reproduce_tables(
         seeds: seeds of the probes of each cell.
         begin: called with the number of cells; the function that it returns is called with the name of each finished
             cell.
-        grids: tables of the paper to compute; all by default.
+        grids: tables of the paper to compute, of Tables 2 to 7; all by default.
+        cipher_options: options of all vectors computed here: `noise`, `noise_over` and `log` of `EmbeddingOptions`.
+        peers: files or folders of vectors of other tools, which are further rows of Table 1.
 
     Returns:
         The URI of the Markdown page.
 
     Raises:
-        BitcipherError: if a directory is not a build with these counts, or two builds have the same counts.
+        BitcipherError: if a directory is not a build with these counts, two builds have the same counts, or a file has
+            no vectors.
     """
-    opened = sorted((CountedBuild.open(build) for build in builds), key=lambda build: build.tokens)
+    options = cipher_options or {}
+    opened = sorted((CountedBuild.open(build, options) for build in builds), key=lambda build: build.tokens)
     if len({str(build.digests) for build in opened}) < len(opened):
         raise BitcipherError("Two of the builds have the same counts; give only one of them.")
     by_name = {task.name: task for task in tasks}
     grids = [grid for grid in grids or paper_tables().grids if grid.task in by_name]
-    cells = [
+    cells: list[tuple[CountedBuild | PeerVectors, VectorModel, Sequence[TaskData]]] = [
         (build, model, [task for task in tasks if model in _models(grids, build, task.name)])
         for build in opened
         for model in dict.fromkeys(model for task in tasks for model in _models(grids, build, task.name))
     ]
+    cells += [(PeerVectors.open(peer), VectorModel(mode=FILE), tasks) for peer in peers]
     advance = begin(sum(len(model_tasks) for _, _, model_tasks in cells))
     results: list[CellResult] = []
-    for build, model, model_tasks in cells:
-        for dimensions, cell, result in _finish(build, model, model_tasks, out, tuple(seeds)):
-            results.append(CellResult(build, model, dimensions, result))
+    for source, model, model_tasks in cells:
+        for dimensions, cell, result in _finish(source, model, model_tasks, out, tuple(seeds)):
+            results.append(CellResult(source, model, dimensions, result))
             advance(f"{cell.task.name} {model.mode} {model.bits or ''}")
-    return write_tables(out, grids, results)
+    return write_tables(out, grids, results, options)
 
 
 def _models(grids: Sequence[PaperGrid], build: CountedBuild, task: str) -> list[VectorModel]:
@@ -65,15 +73,19 @@ def _models(grids: Sequence[PaperGrid], build: CountedBuild, task: str) -> list[
 
 
 def _finish(
-    build: CountedBuild, model: VectorModel, tasks: Sequence[TaskData], out: str, seeds: tuple[int, ...]
+    source: CountedBuild | PeerVectors,
+    model: VectorModel,
+    tasks: Sequence[TaskData],
+    out: str,
+    seeds: tuple[int, ...],
 ) -> Iterator[tuple[int, Cell, ProbeResult]]:
     """Yield the results of a model on tasks; its vectors are computed once, and only if a result is missing."""
     vectors = None
     for task in tasks:
-        cell = Cell(build, model, task, seeds)
+        cell = Cell(source, model, task, seeds)
         stored = read_cell(out, cell)
         if stored is None:
-            vectors = vectors or build.vectors(model)
+            vectors = vectors or source.vectors(model)
             stored = vectors.vector_size, probe(vectors, task, seeds)
             write_cell(out, cell, *stored)
         yield stored[0], cell, stored[1]

@@ -1,6 +1,8 @@
-"""Vectors whose scores the tables show, computed from the stored counts of a build."""
+"""Vectors whose scores the tables show: computed from the stored counts of a build, or read from a file."""
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from pydantic import Field
@@ -10,7 +12,7 @@ from bitcipher.records import Record
 from bitcipher.vectors import CipherVectors
 from pipelines.embed.embed_counts import embed
 from pipelines.embed.stored_counts import StoredCounts
-from pipelines.options import BuildOptions, EmbeddingOptions
+from pipelines.options import BuildOptions, EmbeddingOptions, is_option_of
 from pipelines.store.manifest import BuildManifest, read_manifest
 from training.probes.paper_tables import PaperGrid
 
@@ -21,16 +23,19 @@ RANDOM = "random"
 RANDOM_DIMENSIONS = 200
 RANDOM_SEED = 0
 
+FILE = "file"
+
 
 class VectorModel(Record):
     """Specification of vectors. Equal specifications give equal vectors."""
 
     mode: str
-    """cat, sum, cipher or random. Another mode, such as spectral, means the vectors that the build contains."""
+    """cat, sum, cipher, random, or file for the vectors of a file. Another mode, such as spectral, means the vectors
+    that the build contains."""
     bits: int | None = Field(None, ge=1)
-    """Number of bits; None for random vectors."""
+    """Number of bits; None for random vectors and those of a file."""
     window: int | None = Field(None, ge=1)
-    """Maximum offset of a context word; None for modes cipher and random, which use no context."""
+    """Maximum offset of a context word; None for modes cipher, random and file, which use no context of the build."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +45,16 @@ class CountedBuild:
     uri: str
     manifest: BuildManifest
     options: BuildOptions
+    cipher_options: Mapping[str, str] = field(default_factory=dict)
+    """Options of modes cat, sum and cipher that differ from the default: noise, noise_over and log."""
 
     @classmethod
-    def open(cls, uri: str) -> "CountedBuild":
+    def open(cls, uri: str, cipher_options: Mapping[str, str] | None = None) -> "CountedBuild":
         """Open the newest version of a build.
+
+        Args:
+            uri: path or URI of the build.
+            cipher_options: see `CountedBuild`.
 
         Raises:
             BitcipherError: if the URI is not a build, its window is too small, or its counts are summed over offsets.
@@ -56,7 +67,7 @@ class CountedBuild:
                 f"window {options.context_window.size}{', summed over offsets' if options.summed else ''}; "
                 "build with --window 4."
             )
-        return cls(uri, manifest, options)
+        return cls(uri, manifest, options, cipher_options or {})
 
     @property
     def tokens(self) -> int:
@@ -81,7 +92,9 @@ class CountedBuild:
             return None
         if model in self.extra_models():
             return self.options.embedding
-        return EmbeddingOptions(**{name: value for name, value in model.to_dict().items() if value is not None})
+        options = EmbeddingOptions(**{name: value for name, value in model.to_dict().items() if value is not None})
+        changes = {name: value for name, value in self.cipher_options.items() if is_option_of(name, options.mode)}
+        return options.derive(changes)
 
     def vectors(self, model: VectorModel) -> CipherVectors:
         """Return the vectors of a model."""
@@ -94,6 +107,42 @@ class CountedBuild:
             return CipherVectors.load(self.manifest.vectors_folder(self.uri), verify=True)
         counts = StoredCounts.of_version(self.uri, self.manifest).open()
         return embed(counts, options, {})
+
+
+@dataclass(frozen=True)
+class PeerVectors:
+    """Vectors of another tool, for Table 1."""
+
+    uri: str
+    loaded: CipherVectors
+
+    @classmethod
+    def open(cls, uri: str) -> "PeerVectors":
+        """Read vectors of any format.
+
+        Raises:
+            BitcipherError: if the file is missing or damaged.
+        """
+        return cls(uri, CipherVectors.load(uri, verify=True))
+
+    @property
+    def title(self) -> str:
+        """Name of the file."""
+        return self.uri.rstrip("/").rsplit("/", 1)[-1]
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Digest of the words and vectors."""
+        digest = hashlib.sha256("\n".join(self.loaded.index_to_key).encode())
+        digest.update(np.ascontiguousarray(self.loaded.vectors).tobytes())
+        return {"vectors": digest.hexdigest()}
+
+    def embedding(self, model: VectorModel) -> None:
+        """Return None, because the options of another tool are unknown."""
+
+    def vectors(self, model: VectorModel) -> CipherVectors:
+        """Return the vectors."""
+        return self.loaded
 
 
 def grid_models(grid: PaperGrid) -> list[VectorModel]:

@@ -21,6 +21,7 @@ _MIN_VOCABULARY = 1000
 _TRIAL_SECONDS = 3.0
 # Numbers of training examples of GLUE's tasks, as published.
 _TRAINING_ROWS = {"cola": 8551, "sst2": 67_349, "mrpc": 3668, "stsb": 5749, "qnli": 104_743, "rte": 2490, "wnli": 635}
+_TRAINING_ROWS |= {"qqp": 363_846, "mnli": 392_702, "mnli-mm": 392_702}
 # The search for a scale 2**exponent decreases the exponent from 0 in steps of `_EXPONENT_STEP`, until the study fits.
 # Then it bisects the last step `_BISECTIONS` times.
 _EXPONENT_STEP, _BISECTIONS = 0.125, 10

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from bitcipher import storage
 from training.data import TokenizerOptions
 from training.embeddings import EmbeddingInitOptions
-from training.finetuning import GLUE, FinetuneOptions
+from training.finetuning import FinetuneOptions, glue_folder
 from training.loop import LoopOptions
 from training.models import ModelOptions
 from training.recipe import Recipe, TextOptions
@@ -160,7 +160,7 @@ def make_trial_options(trial: FinetuningTrial, study: Study, model: str, vocabul
         model=model,
         task=trial.task,
         # Workers have other working directories.
-        data=storage.absolute(storage.join(options.glue or "", GLUE[trial.task])),
+        data=storage.absolute(storage.join(options.glue or "", glue_folder(trial.task))),
         num_train_epochs=options.num_train_epochs,
         eval_each_epoch=True,
         vocabulary=vocabulary if trial.filtered else None,

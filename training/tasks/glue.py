@@ -14,19 +14,30 @@ class _Columns(NamedTuple):
     """Columns of the files of a task."""
 
     header: tuple[str, ...] | None
-    """Column names in the first line; None if the file has no header."""
+    """Column names in the first line of train.tsv; None if the files have no header."""
     sentence_columns: tuple[str, ...]
     """Names of the columns with sentences, one or two."""
     label_column: str
     """Name of the column with the label or value."""
     labels: tuple[str, ...]
     """Labels as written in the files. The position of a label is its number. Empty for regression."""
+    dev_file: str = "dev.tsv"
+    """Name of the file for evaluation."""
+    dev_header: tuple[str, ...] | None = None
+    """Column names in the first line of the file for evaluation, if they differ."""
+    has_broken_lines: bool = False
+    """Some lines of the published files are parts of texts with a line break, without a label."""
 
 
 _BINARY = ("0", "1")
 _ENTAILMENT = ("entailment", "not_entailment")
 _PAIR = ("index", "sentence1", "sentence2", "label")
 _STS = ("index", "genre", "filename", "year", "old_index", "source1", "source2", "sentence1", "sentence2", "score")
+# MultiNLI has one label per annotator, of which train.tsv has the first only.
+_MNLI = ("index", "promptID", "pairID", "genre", "sentence1_binary_parse", "sentence2_binary_parse")
+_MNLI += ("sentence1_parse", "sentence2_parse", "sentence1", "sentence2")
+_MNLI_TRAIN, _MNLI_DEV = ((*_MNLI, *(f"label{i + 1}" for i in range(labels)), "gold_label") for labels in (1, 5))
+_MNLI_LABELS = ("entailment", "neutral", "contradiction")
 # Maximum similarity of two STS-B sentences, on the annotators' scale from 0.
 _MOST_SIMILAR = 5.0
 
@@ -40,6 +51,17 @@ _COLUMNS = {
     "QNLI": _Columns(("index", "question", "sentence", "label"), ("question", "sentence"), "label", _ENTAILMENT),
     "RTE": _Columns(_PAIR, ("sentence1", "sentence2"), "label", _ENTAILMENT),
     "WNLI": _Columns(_PAIR, ("sentence1", "sentence2"), "label", _BINARY),
+    "QQP": _Columns(
+        ("id", "qid1", "qid2", "question1", "question2", "is_duplicate"),
+        ("question1", "question2"),
+        "is_duplicate",
+        _BINARY,
+        has_broken_lines=True,
+    ),
+    "MNLI": _Columns(_MNLI_TRAIN, ("sentence1", "sentence2"), "gold_label", _MNLI_LABELS, "dev_matched.tsv", _MNLI_DEV),
+    "MNLI-MM": _Columns(
+        _MNLI_TRAIN, ("sentence1", "sentence2"), "gold_label", _MNLI_LABELS, "dev_mismatched.tsv", _MNLI_DEV
+    ),
 }
 # Columns of CoLA, whose files have no header: source, label, the linguists' original mark, sentence.
 _COLA = ("source", "label", "mark", "sentence")
@@ -51,30 +73,37 @@ def read_glue(name: str, folder: str) -> SentenceTask:
     Without train.tsv the training split is empty, and a remark says that the task can only be evaluated.
 
     Args:
-        name: CoLA, SST-2, MRPC, STS-B, QNLI, RTE or WNLI.
-        folder: path or URI of the folder with train.tsv and dev.tsv.
+        name: CoLA, SST-2, MRPC, STS-B, QNLI, RTE, WNLI, QQP; MNLI, which is evaluated on dev_matched.tsv, or MNLI-MM,
+            on dev_mismatched.tsv.
+        folder: path or URI of the folder with these files.
 
     Raises:
-        BitcipherError: if the task is unknown, dev.tsv is missing, or a line is malformed.
+        BitcipherError: if the task is unknown, the file for evaluation is missing, or a line is malformed. Lines of QQP
+            with another number of columns are left out, and a remark has their number.
     """
     if name not in _COLUMNS:
         raise BitcipherError(f"There is no GLUE task {name!r}; choose one of {', '.join(_COLUMNS)}.")
     columns = _COLUMNS[name]
-    train_file, validation_file = (storage.join(folder, f"{part}.tsv") for part in ("train", "dev"))
+    train_file, validation_file = (storage.join(folder, file) for file in ("train.tsv", columns.dev_file))
     has_train = storage.exists(train_file)
+    train, train_remarks = _read(train_file, columns) if has_train else ((), ())
+    validation, remarks = _read(validation_file, columns._replace(header=columns.dev_header or columns.header))
+    if not has_train:
+        remarks = (f"There is no {train_file}, so {name} can be evaluated, but not trained on.", *remarks)
     kind: Kind = "classification" if columns.labels else "regression"
     return SentenceTask(
         name=name,
         kind=kind,
         labels=columns.labels,
-        train=_read(train_file, columns) if has_train else (),
-        validation=_read(validation_file, columns),
+        train=train,
+        validation=validation,
         metric_names=GLUE_METRICS[name],
-        remarks=() if has_train else (f"There is no {train_file}, so {name} can be evaluated, but not trained on.",),
+        remarks=(*train_remarks, *remarks),
     )
 
 
-def _read(uri: str, columns: _Columns) -> tuple[SentenceExample, ...]:
+def _read(uri: str, columns: _Columns) -> tuple[tuple[SentenceExample, ...], tuple[str, ...]]:
+    """Return the examples of a file, and remarks."""
     with storage.reading(uri) as stream:
         content = stream.read()
     try:
@@ -90,9 +119,14 @@ def _read(uri: str, columns: _Columns) -> tuple[SentenceExample, ...]:
     if columns.header and (not rows or rows[0] != names):
         raise BitcipherError(f"Line 1 of {uri} must name the columns {', '.join(names)}, separated by tabs.")
     first = 1 if columns.header else 0
-    if len(rows) == first:
+    numbered = [*enumerate(rows[first:], first + 1)]
+    whole = [(number, row) for number, row in numbered if len(row) == len(names) or not columns.has_broken_lines]
+    if not whole:
         raise BitcipherError(f"{uri} has no examples.")
-    return tuple(_example(row, names, columns, uri, number) for number, row in enumerate(rows[first:], first + 1))
+    examples = tuple(_example(row, names, columns, uri, number) for number, row in whole)
+    broken = len(numbered) - len(whole)
+    remark = f"{broken:,} of {len(numbered):,} lines of {uri} have no label, and were left out."
+    return examples, (remark,) * (broken > 0)
 
 
 def _example(row: tuple[str, ...], names: tuple[str, ...], columns: _Columns, uri: str, number: int) -> SentenceExample:

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from tokenizers import Tokenizer
+from tokenizers.implementations import BertWordPieceTokenizer
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from training.data import load_tokenizer
 
@@ -35,15 +37,34 @@ def load_reference(kind: str, uri: str) -> Tokenizer:
 
     Args:
         kind: bpe, wordpiece or unigram.
-        uri: path or URI of the tokenizer.json.
+        uri: path or URI of a tokenizer.json, or of BERT's vocab.txt.
 
     Raises:
-        BitcipherError: if the file is missing, or the tokenizer is of another kind.
+        BitcipherError: if the file is missing or damaged, or the tokenizer is of another kind.
     """
-    tokenizer = load_tokenizer(uri)
+    tokenizer = _read_bert_vocabulary(uri) if uri.endswith(".txt") else load_tokenizer(uri)
     model = type(tokenizer.model).__name__
     if model != MODELS[kind]:
         raise BitcipherError(
             f"The reference of kind {kind} must be a tokenizer of model {MODELS[kind]}, but {uri} is of model {model}."
         )
     return tokenizer
+
+
+def _read_bert_vocabulary(uri: str) -> Tokenizer:
+    """Return BERT's tokenizer with the pieces of a vocab.txt, one per line.
+
+    Text is lowercased if no piece has a capital letter, as in BERT's uncased models.
+    """
+    with storage.reading(uri) as stream:
+        content = stream.read()
+    try:
+        pieces = content.decode().split("\n")
+    except UnicodeDecodeError:
+        raise BitcipherError(f"{uri} is not text in UTF-8; use the vocab.txt of a BERT model.") from None
+    vocabulary = {piece.removesuffix("\r"): number for number, piece in enumerate(pieces) if piece}
+    if missing := {"[UNK]", "[CLS]", "[SEP]"} - set(vocabulary):
+        raise BitcipherError(f"{uri} has no piece {min(missing)}; use the vocab.txt of a BERT model.")
+    is_uncased = not any(piece != piece.lower() for piece in vocabulary if not piece.startswith("["))
+    bert = BertWordPieceTokenizer(vocabulary, lowercase=is_uncased, strip_accents=is_uncased)
+    return Tokenizer.from_str(bert.to_str())

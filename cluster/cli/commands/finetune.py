@@ -29,7 +29,7 @@ def finetune(
         str,
         typer.Option(
             help="Task of GLUE, SQuAD, ARCD (Arabic questions), named entities, or classes of texts.",
-            metavar="cola|sst2|mrpc|stsb|qnli|rte|wnli|squad|squad2|arcd|entities|classes",
+            metavar="cola|sst2|mrpc|stsb|qnli|rte|wnli|qqp|mnli|mnli-mm|squad|squad2|arcd|entities|classes",
         ),
     ],
     data: Annotated[

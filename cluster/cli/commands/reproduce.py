@@ -1,7 +1,7 @@
 """Reproduce tables and figures of the papers: `bitcipher reproduce NAME`."""
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,9 +10,10 @@ from bitcipher.errors import BitcipherError
 from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import CHECKPOINTS, resumable
-from cluster.cli.options import AlignmentSettings, Settings, Workers
+from cluster.cli.options import AlignmentSettings, Settings, Workers, option_name, record_options
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH, SETTING
+from pipelines.options import EmbeddingOptions
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories or globs of the training text.", metavar=PATH)]
 Out = Annotated[
@@ -32,7 +33,9 @@ reproduce = typer.Typer(help="Reproduce tables and figures of the papers behind 
 
 @reproduce.command()
 @with_verbosity
+@record_options(EmbeddingOptions, only={"noise", "noise_over", "log"})
 def tables(
+    option_values: dict[str, Any],
     builds: Annotated[
         list[str], typer.Argument(help="Builds with a window of 4; each gives one row per table.", metavar=PATH)
     ],
@@ -41,16 +44,25 @@ def tables(
         str, typer.Option(help="Directory of the tables. Finished table cells are not computed again.", metavar=PATH)
     ],
     pos: Annotated[str | None, typer.Option(help="Directory of GUM (CoNLL-U).", metavar=PATH)] = None,
-    ner: Annotated[str | None, typer.Option(help="Directory of CoNLL-2003.", metavar=PATH)] = None,
+    ner: Annotated[
+        str | None, typer.Option(help="Directory of CoNLL-2003, with or without its test part.", metavar=PATH)
+    ] = None,
     seeds: Seeds = 3,
+    vectors: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="File or directory of another tool's vectors, for a row of Table 1. Repeat for several.", metavar=PATH
+        ),
+    ] = None,
 ) -> None:
-    """Compute Tables 2 to 7 from the counts of builds, and write them next to the published numbers.
+    """Compute Tables 1 to 7 and Figures 1 and 3 of Bit Cipher from the counts of builds, next to the published numbers.
 
     For example: bitcipher reproduce tables build --pos gum --ner conll2003 --out tables
     """
     folders = {"pos": pos, "ner": ner}
     if not any(folders.values()):
         raise BitcipherError("Give --pos, --ner, or both.")
+    EmbeddingOptions.parse({"mode": "cat", **option_values}, name=option_name)
     require_extra("training", "`bitcipher reproduce`")
     from cluster.cli.display.console import OUT
     from pipelines.runtime.progress import StageProgress
@@ -65,8 +77,10 @@ def tables(
             bar = progress.begin("cells", cells)
             return lambda name: progress.advance(bar, 1, name)
 
-        page = reproduce_tables(builds, tasks, out, range(seeds), begin)
-    OUT.print(f"Tables: {page}. The same directory has their rows in tables.csv and tables.parquet.")
+        page = reproduce_tables(
+            builds, tasks, out, range(seeds), begin, cipher_options=option_values, peers=vectors or ()
+        )
+    OUT.print(f"Tables: {page}. The same directory has their rows in tables.csv and tables.parquet, and the figures.")
 
 
 @reproduce.command("figure-4")

@@ -125,6 +125,43 @@ def test_tables_of_the_paper_are_computed_from_builds(tmp_path, small_and_large,
     assert first["dimensions"] == 200
     assert pyarrow.csv.read_csv(out / "tables.csv").num_rows == table.num_rows == 12 + 2 * 5 * 2
     assert page == str(out / "tables.md")
+    assert "Options of the vectors" not in page_of(out)
+    for figure in ("figure-1.png", "figure-3.png"):
+        assert (out / figure).read_bytes().startswith(b"\x89PNG")
+        assert f"({figure})" in page_of(out)
+
+
+def page_of(folder):
+    return (folder / "tables.md").read_text()
+
+
+def test_table_1_has_models_of_the_largest_build_and_vectors_of_other_tools(tmp_path, small_and_large, gum):
+    labeled.informative_vectors(labeled.TAGS).export("word2vec", tmp_path / "skip-gram.vec")
+    arguments = ("reproduce", "tables", *small_and_large, "--pos", gum, "--vectors", tmp_path / "skip-gram.vec")
+    output = run(*arguments, "--noise", "frequency", "--noise-over", "words", "--seeds", 1, "--out", tmp_path / "out")
+    assert str(tmp_path / "out" / "tables.md") in output.replace("\n", "")
+    page = page_of(tmp_path / "out")
+    assert "noise frequency, noise_over words." in page
+    table = page.split("## Table 1")[1].split("## Table 2")[0]
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if "|" in line]
+    rows = {name: scores for name, *scores in lines}
+    assert rows["GloVe.6B"] == ["", "85.50 (86.09)"]
+    assert rows["skip-gram.vec"][1] == ""
+    cells = pq.read_table(tmp_path / "out" / "tables.parquet").to_pylist()
+    most = max(cell["tokens"] for cell in cells if cell["source"] == "here" and cell["tokens"])
+    for name, mode, bits in (("Cipher", "cipher", 200), ("Cipher (Sum)", "sum", 200), ("Cipher (Cat)", "cat", 25)):
+        (cell,) = (
+            cell
+            for cell in cells
+            if (cell["source"], cell["tokens"], cell["mode"], cell["bits"]) == ("here", most, mode, bits)
+            and cell["window"] in (None, 4)
+        )
+        assert rows[name][0] == f"{100 * cell['accuracy']:.2f} ({100 * cell['weighted_f1']:.2f})"
+    (peer,) = (cell for cell in cells if cell["mode"] == "skip-gram.vec")
+    assert peer["accuracy"] > 0.8
+    assert rows["skip-gram.vec"][0].startswith(f"{100 * peer['accuracy']:.2f}")
+    stored = [path.read_text() for path in (tmp_path / "out" / "cells").iterdir() if path.name.startswith("pos-cat")]
+    assert all('"noise": "frequency"' in cell and '"noise_over": "words"' in cell for cell in stored)
 
 
 def test_interrupted_tables_resume_from_finished_cells(tmp_path, small_and_large, gum):
@@ -170,6 +207,12 @@ def test_invalid_evaluations_raise(tmp_path, small_and_large, gum):
         run("evaluate", small)
     with pytest.raises(BitcipherError, match="--pos, --ner"):
         run("reproduce", "tables", small, "--out", tmp_path / "out")
+    with pytest.raises(BitcipherError, match="--noise"):
+        run("reproduce", "tables", small, "--pos", gum, "--noise", "white", "--out", tmp_path / "out")
+    with pytest.raises(BitcipherError, match=r"nowhere\.vec"):
+        run(
+            "reproduce", "tables", small, "--pos", gum, "--vectors", tmp_path / "nowhere.vec", "--out", tmp_path / "out"
+        )
     with pytest.raises(BitcipherError, match="There is no task 'chunks'"):
         run("probe", small, "--task", "chunks", "--data", gum)
     with pytest.raises(BitcipherError, match="Two of the builds have the same counts"):

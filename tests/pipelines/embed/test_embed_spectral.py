@@ -134,7 +134,8 @@ def test_options_of_another_mode_raise(small, tmp_path):
     with pytest.raises(BitcipherError, match="for sum, use `bits`"):
         embedded(small, tmp_path / "new", mode="sum", vector_size=10)
     assert embedded(small, tmp_path / "new", mode="sum", bits=10).vector_size == 10
-    assert set(CipherVectors.load(tmp_path / "new").manifest["embedding"]) == {"mode", "window", "bits", "noise", "log"}
+    options = {"mode", "window", "bits", "noise", "noise_over", "log"}
+    assert set(CipherVectors.load(tmp_path / "new").manifest["embedding"]) == options
 
 
 def test_embed_gives_the_vectors_of_the_build(corpus, tmp_path):

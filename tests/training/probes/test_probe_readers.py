@@ -92,6 +92,16 @@ def test_read_task_reads_all_splits(tmp_path):
     assert again.validation.words.tolist() == ner.validation.words.tolist()
 
 
+def test_conll_with_its_test_part_has_the_published_splits(tmp_path):
+    folder = labeled.write_conll2003(tmp_path / "conll")
+    without = read_task("ner", str(folder))
+    written(folder / "eng.testb", CONLL2003)
+    ner = read_task("ner", str(folder))
+    assert ner.train.sentences[-1] + 1 == 120
+    assert [ner.words[word] for word in ner.validation.words] == [without.words[word] for word in without.test.words]
+    assert [ner.words[word] for word in ner.test.words] == ["eu", "rejects", "rome", "paris"]
+
+
 def test_missing_task_or_file_raises(tmp_path):
     with pytest.raises(BitcipherError, match="There is no task 'chunks'; choose pos or ner"):
         read_task("chunks", str(tmp_path))

@@ -8,7 +8,7 @@ import yaml
 
 import training.sweep
 from bitcipher.errors import BitcipherError
-from training.finetuning import GLUE
+from training.finetuning import GLUE, glue_folder
 from training.scaling import SEQUENCES
 from training.sweep.options import LOOP_DEFAULTS, SETS, Study, find_study, make_study, read_study
 from training.sweep.trials import make_recipe, pretraining_trials, select_shapes
@@ -110,7 +110,7 @@ def test_sets_are_numbers_or_names(names):
         ("pretraining.loop.max_steps=0", "`pretraining.loop.max_steps` must be at least 1, got 0"),
         ("pretraining.loop.step=5", "no option `pretraining.loop.step`"),
         ("pretraining=fast", "`pretraining` must be a mapping"),
-        ("downstream.tasks=[mnli]", "`downstream.tasks` must be chosen from cola"),
+        ("downstream.tasks=[squad]", "`downstream.tasks` must be chosen from cola"),
         ("downstream.tasks=[cola, cola]", "`downstream.tasks` must not repeat a value"),
         ("downstream.filtered=[]", "`downstream.filtered`"),
         ("downstream.seeds=0", "`downstream.seeds` must be at least 1"),
@@ -140,7 +140,8 @@ def test_find_study_accepts_names_and_paths(tmp_path):
 
 
 def test_glue_folders_have_published_names():
-    assert GLUE["sst2"] == "SST-2"
+    assert glue_folder("sst2") == "SST-2"
+    assert glue_folder("mnli") == glue_folder("mnli-mm") == "MNLI"
     assert set(Study().downstream.tasks) <= set(GLUE)
 
 

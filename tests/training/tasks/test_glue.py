@@ -11,6 +11,9 @@ from training.tasks.sentences import SentenceExample, SentenceTask, _fit
 
 MRPC = "\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
 STS = "index\tgenre\tfilename\tyear\told_index\tsource1\tsource2\tsentence1\tsentence2\tscore\n"
+QQP = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
+MNLI = "index promptID pairID genre sentence1_binary_parse sentence2_binary_parse".split()
+MNLI += "sentence1_parse sentence2_parse sentence1 sentence2".split()
 FILES = {
     "CoLA": "gj04\t1\t\tThe cat sat.\ngj04\t0\t*\tCat the sat.",
     "SST-2": "sentence\tlabel\na charming cat . \t1\nno cat\t0\n",
@@ -19,6 +22,7 @@ FILES = {
     "QNLI": "index\tquestion\tsentence\tlabel\n0\tWho sat?\tThe cat sat.\tentailment\n",
     "RTE": "index\tsentence1\tsentence2\tlabel\r\n0\tThe cat sat.\tIt sat.\tnot_entailment\r\n",
     "WNLI": "index\tsentence1\tsentence2\tlabel\n0\tThe cat sat.\tIt sat.\t1\n",
+    "QQP": QQP + "7\t1\t2\tWho sat?\tWho stood?\t0\n",
 }
 
 
@@ -42,6 +46,7 @@ def read(folder, name):
         ("QNLI", *[SentenceExample("Who sat?", "The cat sat.", 0)] * 2),
         ("RTE", *[SentenceExample("The cat sat.", "It sat.", 1)] * 2),
         ("WNLI", *[SentenceExample("The cat sat.", "It sat.", 1)] * 2),
+        ("QQP", *[SentenceExample("Who sat?", "Who stood?", 0)] * 2),
     ],
 )
 def test_read_glue_reads_every_task(tmp_path, name, first, last):
@@ -49,6 +54,32 @@ def test_read_glue_reads_every_task(tmp_path, name, first, last):
     assert task.train == task.validation
     assert (task.validation[0], task.validation[-1]) == (first, last)
     assert task.remarks == ()
+
+
+def test_mnli_has_other_columns_for_training_and_two_parts_for_evaluation(tmp_path):
+    for name, labels in (("train", 1), ("dev_matched", 5), ("dev_mismatched", 5)):
+        header = [*MNLI, *(f"label{i + 1}" for i in range(labels)), "gold_label"]
+        row = [*"01234567", f"A {name}.", "B.", *["neutral"] * labels, "contradiction"]
+        write(tmp_path, "MNLI", name, "\t".join(header) + "\n" + "\t".join(row) + "\n")
+    matched, mismatched = (read_glue(name, str(tmp_path)) for name in ("MNLI", "MNLI-MM"))
+    assert matched.train == mismatched.train == (SentenceExample("A train.", "B.", 2),)
+    assert matched.validation[0].first == "A dev_matched."
+    assert mismatched.validation[0].first == "A dev_mismatched."
+    assert matched.main_metric == "accuracy"
+    (tmp_path / "dev_matched.tsv").rename(tmp_path / "dev.tsv")
+    with pytest.raises(BitcipherError, match=r"dev_matched\.tsv"):
+        read_glue("MNLI", str(tmp_path))
+
+
+def test_broken_lines_of_qqp_are_left_out_and_counted(tmp_path):
+    write(tmp_path, "QQP", content=FILES["QQP"] + "8\t3\t4\tWhat is\nx?\tWhat is y?\t0\n")
+    task = read_glue("QQP", str(tmp_path))
+    assert len(task.validation) == 1
+    assert task.main_metric == "mean"
+    assert "2 of 3 lines of" in task.remarks[-1]
+    write(tmp_path, "QQP", content=QQP + "8\t3\t4\tWhat is\n")
+    with pytest.raises(BitcipherError, match="has no examples"):
+        read_glue("QQP", str(tmp_path))
 
 
 def test_kinds_labels_and_main_metrics(tmp_path):
@@ -87,8 +118,8 @@ def test_invalid_utf8_raises_with_line_number(tmp_path):
 
 
 def test_unknown_task_and_missing_file_raise(tmp_path):
-    with pytest.raises(BitcipherError, match=r"no GLUE task 'MNLI'.*CoLA"):
-        read_glue("MNLI", str(tmp_path))
+    with pytest.raises(BitcipherError, match=r"no GLUE task 'AX'.*CoLA"):
+        read_glue("AX", str(tmp_path))
     with pytest.raises(BitcipherError, match=r"dev\.tsv"):
         read_glue("RTE", str(tmp_path))
 

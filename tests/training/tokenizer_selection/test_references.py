@@ -39,3 +39,29 @@ def test_missing_or_invalid_reference_file_raises(tmp_path):
     (tmp_path / "text.json").write_text("{}")
     with pytest.raises(BitcipherError, match=r"not a Hugging Face tokenizer\.json"):
         load_reference("bpe", str(tmp_path / "text.json"))
+
+
+def test_vocabulary_of_bert_is_a_reference(tmp_path):
+    from transformers import BertTokenizer
+
+    text = "The CAFÉ cooks [SEP] unicorns, cooking"
+    words = ["the", "cafe", "cook", "##s", "##ing", ","]
+    for pieces in (words, [*words, "The", "CAFÉ"]):
+        path = tmp_path / "vocab.txt"
+        path.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces]) + "\n")
+        expected = BertTokenizer(str(path), do_lower_case=pieces is words, tokenize_chinese_chars=True)
+        found = load_reference("wordpiece", str(path)).encode(text)
+        assert found.ids == expected(text)["input_ids"]
+
+
+def test_other_text_file_is_no_vocabulary_of_bert(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("the\n[UNK]\n[SEP]\n")
+    with pytest.raises(BitcipherError, match=r"no piece \[CLS\]; use the vocab\.txt"):
+        load_reference("wordpiece", str(path))
+    path.write_bytes(b"caf\xe9")
+    with pytest.raises(BitcipherError, match="not text in UTF-8"):
+        load_reference("wordpiece", str(path))
+    path.write_text("[UNK]\n[CLS]\n[SEP]\n")
+    with pytest.raises(BitcipherError, match="must be a tokenizer of model BPE"):
+        load_reference("bpe", str(path))
