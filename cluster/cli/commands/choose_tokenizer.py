@@ -44,8 +44,8 @@ def choose_tokenizer(
     reference: Annotated[
         list[str] | None,
         typer.Option(
-            help="Reference tokenizer.json of a kind. The size with the most similar number of tokens per word is "
-            "selected. Required for a kind with several sizes.",
+            help="Reference tokenizer of a kind: a tokenizer.json, or the vocab.txt of BERT. The size with the most "
+            "similar number of tokens per word is selected. Required for a kind with several sizes.",
             metavar=KIND_AND_PATH,
         ),
     ] = None,
