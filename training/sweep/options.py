@@ -30,8 +30,10 @@ LANGUAGES = ("constrained", "unconstrained")
 _BATCH = 256
 # Section 3.3.
 TOKENIZER_DEFAULTS = {"kind": "bpe", "vocab_size": 19_000}
-# Section 4.2: 35,475 updates with a warmup of 5 %. Two learning rates in this section are misprinted (0.5 and 0.1);
-# `learning_rate` is the initial value that the authors name.
+# Section 4.2: 35,475 updates with a warmup of 5 %. The section has one learning rate for models of more than 18 million
+# parameters and another for all others, but both are misprinted (0.1 and 0.5). `learning_rate` is the value that the
+# authors started from.
+LARGE_PARAMETERS = 18_000_000
 LOOP_DEFAULTS = {
     "max_steps": SEQUENCES // _BATCH,
     "batch_size": _BATCH,
@@ -94,6 +96,8 @@ class PretrainingOptions(Record):
     """`roberta` with an output layer of its own, as in the paper, or `modernbert` with tied embeddings, for shapes with
     equal embedding and hidden sizes."""
     loop: LoopOptions = LoopOptions(**LOOP_DEFAULTS)
+    large_learning_rate: Float | None = Field(None, gt=0)
+    """Learning rate of models with more than 18 million parameters; null: that of `loop`. The paper has two rates."""
     inits: Annotated[tuple[Init, ...], _as_tuple] = Field(("random",), min_length=1)
     """Initializations of the token embeddings: random, cipher or both."""
     unconstrained: bool = False

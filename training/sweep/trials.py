@@ -11,7 +11,7 @@ from training.loop import LoopOptions
 from training.models import ModelOptions
 from training.recipe import Recipe, TextOptions
 from training.scaling import Shape, select_spanning
-from training.sweep.options import LANGUAGES, SHAPES, Study
+from training.sweep.options import LANGUAGES, LARGE_PARAMETERS, SHAPES, Study
 
 CONSTRAINED, UNCONSTRAINED = LANGUAGES
 
@@ -120,8 +120,11 @@ def make_recipe(
         held_out: files of the development split.
         tokenizer: path of the language's tokenizer.json.
     """
-    shape, options = trial.shape, study.pretraining
+    shape, options, loop = trial.shape, study.pretraining, study.pretraining.loop
     is_roberta = options.architecture == "roberta"
+    parameters = shape.parameters(not is_roberta, study.tokenizer.vocab_size)
+    if options.large_learning_rate is not None and parameters > LARGE_PARAMETERS:
+        loop = loop.copy_with(learning_rate=options.large_learning_rate)
     return Recipe(
         text=TextOptions(
             sources=tuple(sources),
@@ -141,7 +144,7 @@ def make_recipe(
         ),
         objective={"name": "masked", "mlm_probability": options.mlm_probability, "replacement": "always"},
         embeddings=EmbeddingInitOptions(init=trial.init),
-        loop=options.loop,
+        loop=loop,
         seed=study.seed,
     )
 

@@ -132,6 +132,14 @@ def test_recipe_has_sizes_of_shape_and_untied_head():
     assert recipe.seed == 4
 
 
+def test_large_models_have_a_learning_rate_of_their_own():
+    study = study_of("pretraining.large_learning_rate=1.0e-4", "pretraining.loop.learning_rate=5.0e-4")
+    shapes = Shape(64, 64, 256, 2, 2), Shape(512, 512, 2048, 8, 8)
+    assert [shape.parameters(vocabulary=study.tokenizer.vocab_size) > 18e6 for shape in shapes] == [False, True]
+    recipes = [make_recipe(PretrainingTrial(shape), study, ["a.jsonl"], ["b.jsonl"], "t.json") for shape in shapes]
+    assert [recipe.loop.learning_rate for recipe in recipes] == [5e-4, 1e-4]
+
+
 def test_recipe_of_a_modernbert_has_tied_embeddings_of_the_hidden_size():
     study = study_of("pretraining.architecture=modernbert", "shapes.sets=[smallest]")
     model = make_recipe(pretraining_trials(study, VOCABULARY)[0], study, ["a.jsonl"], ["b.jsonl"], "t.json").model
