@@ -22,6 +22,7 @@ from bitcipher.terminal import print_text
 from cluster.cli.dependencies import explain_missing
 from cluster.cli.interrupts import exiting_on_sigterm
 from cluster.cli.output_streams import printing_what_is_possible
+from pipelines.spacy_import import leave_out_torch
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand
@@ -143,6 +144,7 @@ def version(show_version: Annotated[bool, typer.Option("--version", help="Show t
 def main() -> None:
     """Run the command line. On a user error, print one sentence to stderr and exit with code 2."""
     warnings.showwarning = _print_warning
+    leave_out_torch()
     with exiting_on_sigterm(), printing_what_is_possible():
         try:
             app(prog_name=PROGRAM)

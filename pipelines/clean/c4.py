@@ -7,6 +7,7 @@ from pydantic import Field
 
 from pipelines.clean.base import CleaningRule, Drop
 from pipelines.clean.document import Document
+from pipelines.spacy_import import import_spacy
 
 _CITATION = re.compile(r"\[\d*]|\[edit]|\[citation needed]")
 _LINE_ENDS = (".", "?", "!", '"', "'")
@@ -66,6 +67,7 @@ class C4Rule(CleaningRule):
         return document if text == document.text else document.with_text(text)
 
     def _count_sentences(self, lines: list[str]) -> int:
+        import_spacy()
         from pipelines.clean.word_table import current_table
 
         return sum(map(current_table().count_sentences, lines))

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
+from pipelines.spacy_import import import_spacy
+
 if TYPE_CHECKING:
     from pipelines.clean.word_table import Words
 
@@ -41,6 +43,7 @@ class Document:
     def words(self) -> "Words":
         """Words of the text, as by spaCy's English rules."""
         if self._words is None:
+            import_spacy()
             from pipelines.clean.word_table import words_of
 
             self._words = words_of(self.text)

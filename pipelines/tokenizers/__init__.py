@@ -7,6 +7,7 @@ import pyarrow as pa
 from bitcipher import storage
 from bitcipher.counts import TokenizedShard
 from bitcipher.errors import BitcipherError
+from pipelines.spacy_import import import_spacy
 from pipelines.tokenizers.chunk_tokenizer import MAX_CHUNKS, ChunkTokenizer
 
 
@@ -44,6 +45,8 @@ def make_tokenizer(name: str, lowercase: bool, max_chunks: int = MAX_CHUNKS) -> 
         from pipelines.tokenizers.whitespace import WhitespaceRule
 
         return ChunkTokenizer(WhitespaceRule(lowercase), max_chunks)
+    if name in ("spacy", "spacy-exact"):
+        import_spacy()
     if name == "spacy":
         from pipelines.tokenizers.spacy_english import make_spacy_rule
 

@@ -1,0 +1,51 @@
+"""Import of spaCy with and without torch, each in a new process."""
+
+import subprocess
+import sys
+
+COUNT = """
+import sys
+import pyarrow as pa
+from pipelines.tokenizers import make_tokenizer
+tokens = make_tokenizer("spacy", lowercase=True).tokenize(pa.array(["Don't stop."], pa.large_string()))
+assert tokens.ids.size == 4
+"""
+
+
+def run(code: str) -> None:
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def test_commands_and_workers_tokenize_without_torch():
+    run(f"""
+from pipelines.spacy_import import leave_out_torch
+leave_out_torch()
+{COUNT}
+assert "torch" not in sys.modules
+import torch  # a later import finds it
+assert torch.ones(2).sum() == 2
+""")
+
+
+def test_build_does_not_import_torch(tmp_path):
+    (tmp_path / "text.txt").write_text("the cat saw the dog\n" * 20)
+    run(f"""
+import sys
+from cluster.cli.main import main
+sys.argv = ["bitcipher", "build", {str(tmp_path / "text.txt")!r}, "--out", {str(tmp_path / "built")!r}]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code
+assert "spacy" in sys.modules
+assert "torch" not in sys.modules
+""")
+
+
+def test_spacy_finds_torch_in_the_process_of_a_user():
+    run(f"""
+{COUNT}
+from thinc.compat import has_torch
+assert has_torch
+""")
