@@ -70,8 +70,8 @@ def run(corpus, folder, *names):
     return process, [json.loads(line) for line in results.read_text().splitlines()]
 
 
-# CI runs one with a peer, and one inside a process. The others take up to minutes.
-IN_CI = ("pairs", "product")
+# The others take up to minutes.
+IN_CI = ("product",)
 WITH_RAY = ("ray", "shard-workers")
 
 # Its peer needs accelerate, which no extra installs.

@@ -149,7 +149,7 @@ def progress(command: Command) -> int:
     return len(command.events("counted")) + len(command.events("merged"))
 
 
-FEW_FAULTS = ["worker", "worker", "node", "worker", "driver"]
+FEW_FAULTS = ["worker", "node", "worker", "driver"]
 
 
 @pytest.mark.parametrize(

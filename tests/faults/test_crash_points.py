@@ -16,7 +16,7 @@ IMPORT_PATHS = (SCRIPT.parent, SCRIPT.parent.parent)
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["build", "update"])
-@pytest.mark.parametrize("step", [82, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [164, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_crash_leaves_a_complete_version(documents, tmp_path, print_measurement, kind, step):
     files = [write_lines(tmp_path / f"{i}.jsonl", documents[i * 30 : i * 30 + 30]) for i in range(5)]
     old = files[:3] if kind == "update" else []

@@ -30,7 +30,7 @@ def shard(corpus, out, recipe, log, *arguments, **environment) -> Command:
     return Command("shard", corpus, "--out", out, "--recipe", recipe, *arguments, log=log, **environment)
 
 
-@pytest.mark.parametrize("most", [pytest.param(8, marks=pytest.mark.long), pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("most", [pytest.param(4, marks=pytest.mark.long), pytest.param(20, marks=pytest.mark.slow)])
 def test_killed_command_resumes_to_the_same_bytes(corpus, recipe, tmp_path, capsys, most):
     start = time.monotonic()
     whole = shard(corpus, tmp_path / "whole", recipe, tmp_path / "log")

@@ -32,7 +32,7 @@ def merged(build, merge, name, range_size=7, range_words=1 << 30, **more):
 
 @pytest.mark.long
 @given(st.lists(documents, min_size=2, max_size=5), st.data(), context_windows, st.integers(1, 60), st.integers(1, 60))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_sums_and_differences_are_exact(shards, data, context_window, range_size, range_words):
     build = f"memory://{uuid.uuid4().hex}"
     with pytest.MonkeyPatch.context() as patch:

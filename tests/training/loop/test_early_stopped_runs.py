@@ -150,7 +150,7 @@ def test_missing_best_checkpoint_raises(stopped, tmp_path):
         resolve_model_folder(str(run))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_workers_stop_where_one_does(stopped, tiny_text, tmp_path):
     on_two(run_pretraining, config_in(tmp_path, tiny_text, **STOPPING))
     curve = curve_of(tmp_path)

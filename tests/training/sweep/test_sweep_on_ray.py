@@ -120,6 +120,7 @@ def curve_of(run):
     return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
 
 
+@pytest.mark.slow
 def test_killed_trial_resumes_from_checkpoint(folder, findings, tmp_path):
     name, loop = tiny_study.SHAPES[2], {"max_steps": 400, "eval_steps": 100, "save_steps": 100}
     study = folder / "straight"
