@@ -120,7 +120,7 @@ def crash_at_writes(s3: str, store: FaultyStore, files: list[Path], expected: di
     return measurements
 
 
-@pytest.mark.parametrize("step", [pytest.param(60, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [pytest.param(40, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.slow)])
 def test_store_that_fails_at_any_write_leaves_a_complete_version(
     s3, faulty_s3: FaultyStore, files, expected, step, print_measurement: Callable[[str], None]
 ):
