@@ -51,7 +51,7 @@ def draw_sizes(grids: Sequence[PaperGrid], results: Sequence[CellResult]) -> byt
     """
     grids = [grid for grid in grids if grid.mode in _STYLES]
     tasks = [task for task in ("pos", "ner") if any(grid.task == task for grid in grids)] or ["pos"]
-    figure = Figure(figsize=(6.2 * len(tasks), 8.4), layout="constrained")
+    figure = Figure(figsize=(7.4 * len(tasks), 8.4), layout="constrained")
     panels = figure.subplots(2, len(tasks), squeeze=False)
     for column, task in enumerate(tasks):
         of_task = [grid for grid in grids if grid.task == task]
@@ -83,16 +83,14 @@ def _published_lines(grids: Sequence[PaperGrid]) -> dict[tuple[str, str], _Line]
     lines: dict[tuple[str, str], _Line] = {}
     for grid in grids:
         for size, cells in grid.rows.items():
-            points = [
-                (model.bits or 0, accuracy)
-                for model, (accuracy, _) in zip(grid_models(grid), cells, strict=True)
-                if model.window == PAPER_WINDOW
-            ]
+            scores = dict(zip(grid_models(grid), cells, strict=True))
+            points = [(model.bits or 0, scores[model][0]) for model in _models(grid)]
             lines[grid.mode, f"{size:g} B tokens"] = ([x for x, _ in points], [y for _, y in points])
     return lines
 
 
 def _models(grid: PaperGrid) -> list[VectorModel]:
+    """Return the models of a table with the window of Figure 3."""
     return [model for model in grid_models(grid) if model.window == PAPER_WINDOW]
 
 
@@ -103,7 +101,7 @@ def _draw_lines(panel: Axes, lines: dict[tuple[str, str], _Line]) -> None:
         color = _COLORS(0.2 + 0.8 * (sizes.index(size) + 1) / len(sizes))
         panel.plot(bits, accuracies, style, color=color, markersize=5, linewidth=1.5, label=f"{name}, {size}")
     if lines:
-        panel.legend(frameon=False, fontsize="small")
+        panel.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def _to_png(figure: Figure) -> bytes:
