@@ -16,6 +16,7 @@ from bitcipher.yaml_files import SafeLoader, read_yaml
 PATH_OPTIONS = frozenset(
     {
         *("sources", "vocabulary", "word_list", "tokenizer", "tokenizer.path", "downstream.glue"),
+        *("language.spans_only", "language.sentences_only"),
         *("choice.words", "choice.references.bpe", "choice.references.wordpiece", "choice.references.unigram"),
         *("text.sources", "text.validation_sources", "text.tokenizer.path", "model.checkpoint"),
         *("embeddings.vectors", "embeddings.build.word_list", "model", "data"),

@@ -19,7 +19,7 @@ from pipelines.filter.filter_stage import (
     FilterInput,
     FilterStage,
 )
-from pipelines.filter.options import FilterOptions
+from pipelines.filter.options import FilterOptions, Level
 from pipelines.filter.vocabulary import count_vocabulary, read_vocabulary
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.sources import Source, list_sources
@@ -81,8 +81,9 @@ def filter_corpus(
         raise BitcipherError("There is no vocabulary: give a file of words, or `top` to use the most frequent words.")
     out = storage.absolute(out)
     listed = list_sources(patterns, options.format)
+    levels = _levels(listed, options)
     sources = hash_sources(listed, [], runtime)
-    request = _fingerprint(sources, vocabulary, options)
+    request = _fingerprint(sources, vocabulary, options, levels)
     finished = _find_finished(out, request)
     if finished is not None:
         return finished
@@ -90,7 +91,10 @@ def filter_corpus(
     _check_target(out)
     with leasing_folder(out, _NAMES, lambda: _has_work(out)) as lease:
         ledger = _open_ledger(out, request)
-        inputs = [FilterInput(f"{number:05d}", source) for number, source in enumerate(sources)]
+        inputs = [
+            FilterInput(f"{number:05d}", source, levels.get(source.uri, options.level))
+            for number, source in enumerate(sources)
+        ]
         if known_words is None:
             assert options.top is not None  # checked above
             known_words = count_vocabulary(inputs, options, options.top, storage.join(out, _WORDS), runtime, progress)
@@ -110,11 +114,33 @@ def filter_corpus(
     return manifest
 
 
-def _fingerprint(sources: list[Source], vocabulary: str | None, options: FilterOptions) -> Fingerprint:
+def _levels(sources: list[Source], options: FilterOptions) -> dict[str, Level]:
+    """Return the levels of the sources that have one of their own, by URI.
+
+    Raises:
+        BitcipherError: if a path is none of the sources, or has two levels.
+    """
+    uris = {source.uri for source in sources}
+    levels: dict[str, Level] = {}
+    for level, patterns in (("spans", options.spans_only), ("sentences", options.sentences_only)):
+        for source in list_sources(patterns, options.format) if patterns else ():
+            if source.uri not in uris:
+                raise BitcipherError(f"`{level}_only` names {source.uri}, which is not among the sources.")
+            if levels.setdefault(source.uri, level) != level:
+                raise BitcipherError(f"{source.uri} is in `spans_only` and in `sentences_only`; leave out one of them.")
+    return levels
+
+
+def _fingerprint(
+    sources: list[Source], vocabulary: str | None, options: FilterOptions, levels: dict[str, Level]
+) -> Fingerprint:
     """Return all values that determine the filtered corpus."""
-    contents = json_files.to_bytes({"sources": [[source.sha256, source.format] for source in sources]})
+    own = [[levels[source.uri]] if source.uri in levels else [] for source in sources]
+    described = [[source.sha256, source.format, *level] for source, level in zip(sources, own, strict=True)]
+    contents = hashlib.sha256(json_files.to_bytes({"sources": described})).hexdigest()
+    values = {name: value for name, value in options.to_dict().items() if name not in ("spans_only", "sentences_only")}
     words = None if vocabulary is None else sha256(vocabulary)
-    return {**options.to_dict(), "vocabulary": words, "sources": hashlib.sha256(contents).hexdigest()}
+    return {**values, "vocabulary": words, "sources": contents}
 
 
 def _find_finished(out: str, request: Fingerprint) -> FilterManifest | None:

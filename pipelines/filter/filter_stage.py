@@ -16,7 +16,7 @@ from pipelines.filter.document_filter import DocumentFilter
 from pipelines.filter.document_splits import PARTS
 from pipelines.filter.filter_manifest import FilterCounts, SourceEntry
 from pipelines.filter.lexicon import Lexicon
-from pipelines.filter.options import FilterOptions
+from pipelines.filter.options import FilterOptions, Level
 from pipelines.ingest.documents import read_documents
 from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.sources import Source
@@ -41,6 +41,8 @@ class FilterInput:
     id: str
     """Number of the source, part of the names of its files."""
     source: Source
+    level: Level
+    """Level of the options for this source."""
 
 
 class FilterStage:
@@ -61,7 +63,7 @@ class FilterStage:
     def __call__(self, item: FilterInput) -> Iterator[SourceEntry]:
         """Yield the counts of a source."""
         source = item.source
-        document_filter = DocumentFilter(self._lexicon, self._options)
+        document_filter = DocumentFilter(self._lexicon, self._options.copy_with(level=item.level))
         control = ControlSample(self._options, source.sha256)
         counts = document_filter.counts
         quarantine = Quarantine(source.uri, self._options.max_bad_share)

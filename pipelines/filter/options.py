@@ -4,14 +4,21 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from bitcipher.records import Strings
 from pipelines.ingest.read_options import ReadOptions
+
+Level = Literal["spans", "sentences", "both"]
 
 
 class FilterOptions(ReadOptions):
     """Options of the corpus filter. The defaults are those of Deshpande et al. 2023, section 3.2."""
 
-    level: Literal["spans", "sentences", "both"] = "both"
+    level: Level = "both"
     """Keep spans, sentences, or both, if all their words are in the vocabulary."""
+    spans_only: Strings = ()
+    """Files, folders or globs of sources of which only spans are kept, whatever `level` is."""
+    sentences_only: Strings = ()
+    """Files, folders or globs of sources of which only sentences are kept, whatever `level` is."""
     span: int = Field(110, ge=1)
     """Number of words of a span, split at white space."""
     stride: int = Field(30, ge=1)

@@ -45,7 +45,7 @@ def test_options_of_each_command():
     assert options_of("explore") == VERBOSITY | {"vectors", "out", "compare", "words", "version"}
     assert options_of("export") == VERBOSITY | {"vectors", "format", "out", "version"}
     assert options_of("probe") == {"vectors", "task", "data", "seeds", "oov", "as_json"}
-    cutting = {"level", "span", "stride", "held_out_share", "unconstrained"}
+    cutting = {"level", "spans_only", "sentences_only", "span", "stride", "held_out_share", "unconstrained"}
     assert options_of("filter") == cutting | READING | VERBOSITY | {
         "sources",
         "out",

@@ -15,7 +15,7 @@ _WORKER_BYTES = 1500 << 20
 
 
 @with_verbosity
-@record_options(FilterOptions)
+@record_options(FilterOptions, only=FilterOptions.model_fields.keys() - {"spans_only", "sentences_only"})
 def filter(
     option_values: dict[str, Any],
     sources: Annotated[
@@ -35,6 +35,14 @@ def filter(
             metavar=PATH,
         ),
     ] = None,
+    spans_only: Annotated[
+        list[str] | None,
+        typer.Option(help="Sources of which only spans are kept. Repeat for several.", metavar=PATH),
+    ] = None,
+    sentences_only: Annotated[
+        list[str] | None,
+        typer.Option(help="Sources of which only sentences are kept. Repeat for several.", metavar=PATH),
+    ] = None,
     workers: AutoWorkers = "auto",
 ) -> None:
     """Keep the spans and sentences of a corpus whose words are all in a vocabulary. An interrupted run resumes.
@@ -46,7 +54,8 @@ def filter(
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
 
-    options = FilterOptions.parse(option_values, name=option_name)
+    levels = {"spans_only": tuple(spans_only or ()), "sentences_only": tuple(sentences_only or ())}
+    options = FilterOptions.parse(option_values | levels, name=option_name)
     with (
         resumable("filtered sources"),
         StageProgress() as progress,

@@ -13,7 +13,7 @@ from cluster.jobs.setting_paths import PATH_OPTIONS, check_recipe, translate_set
 
 COMMANDS = all_commands()
 # Options that are text, but no paths.
-NO_PATHS = {"task", "text.field", "shapes.names", "shapes.largest", "downstream.tasks"}
+NO_PATHS = {"task", "text.field", "language.field", "shapes.names", "shapes.largest", "downstream.tasks"}
 
 
 def text_options(record: type[Record], prefix: str = "") -> set[str]:
@@ -32,12 +32,14 @@ def text_options(record: type[Record], prefix: str = "") -> set[str]:
 
 
 def test_all_options_that_are_paths_are_known():
+    from pipelines.filter import FilterOptions
     from training.finetuning.options import FinetuneOptions
     from training.recipe import Recipe
     from training.sweep.options import Study
     from training.tokenizer_selection.choose_tokenizer import ChoiceOptions
 
     options = text_options(Recipe) | text_options(FinetuneOptions) | text_options(Study)
+    options |= text_options(FilterOptions, "language.")
     options |= text_options(ChoiceOptions, "choice.") | {"embeddings.build.word_list", "word_list", "tokenizer"}
     assert options - NO_PATHS == PATH_OPTIONS
 

@@ -124,6 +124,30 @@ def test_control_sample_has_as_many_spans_per_source(corpus, tmp_path):
     assert not (tmp_path / "alone" / "unconstrained").exists()
 
 
+def test_sources_have_levels_of_their_own(corpus, tmp_path):
+    whole = run_filter(corpus, tmp_path / "whole")
+    options = OPTIONS.copy_with(sentences_only=(str(corpus / "books"),), spans_only=(str(corpus / "news" / "c*"),))
+    output = run_filter(corpus, tmp_path / "out", options)
+    found = {Path(source["uri"]).name[0]: set(source) & {"spans", "sentences"} for source in output["sources"]}
+    both = {"spans", "sentences"}
+    assert found == {"a": {"sentences"}, "b": {"sentences"}, "c": {"spans"}, "d": both, "e": both}
+    for source, same in zip(output["sources"], whole["sources"], strict=True):
+        for level in both & set(source):
+            assert source[level] == same[level]
+    assert run_filter(corpus, tmp_path / "out", options) == output
+    with pytest.raises(BitcipherError, match="sources"):  # other levels are another corpus
+        run_filter(corpus, tmp_path / "out")
+
+
+def test_levels_of_other_files_or_two_levels_are_refused(corpus, tmp_path):
+    books, news = str(corpus / "books"), str(corpus / "news")
+    with pytest.raises(BitcipherError, match=r"`spans_only` names .*c\.jsonl\.gz, which is not among the sources"):
+        run_filter(books, tmp_path / "out", OPTIONS.copy_with(spans_only=(news,)))
+    with pytest.raises(BitcipherError, match=r"a\.jsonl\.gz is in `spans_only` and in `sentences_only`"):
+        run_filter(corpus, tmp_path / "out", OPTIONS.copy_with(spans_only=(books,), sentences_only=(books,)))
+    assert not (tmp_path / "out").exists()
+
+
 def test_no_document_is_in_two_parts(corpus, tmp_path):
     run_filter(corpus, tmp_path / "out")
     documents = {

@@ -15,7 +15,7 @@ from pipelines.runtime.progress import StageProgress
 
 def count(folder, top):
     sources = list_sources([str(folder)])
-    inputs = [FilterInput(f"{number:05d}", source) for number, source in enumerate(sources)]
+    inputs = [FilterInput(f"{number:05d}", source, "both") for number, source in enumerate(sources)]
     work = str(folder.parent / "work")
     return count_vocabulary(inputs, ReadOptions(), top, work, InProcessRuntime(), StageProgress())
 
