@@ -122,7 +122,8 @@ def _levels(sources: list[Source], options: FilterOptions) -> dict[str, Level]:
     """
     uris = {source.uri for source in sources}
     levels: dict[str, Level] = {}
-    for level, patterns in (("spans", options.spans_only), ("sentences", options.sentences_only)):
+    chosen: dict[Level, tuple[str, ...]] = {"spans": options.spans_only, "sentences": options.sentences_only}
+    for level, patterns in chosen.items():
         for source in list_sources(patterns, options.format) if patterns else ():
             if source.uri not in uris:
                 raise BitcipherError(f"`{level}_only` names {source.uri}, which is not among the sources.")

@@ -145,7 +145,7 @@ def make_encoder(config: PreTrainedConfig, tokenizer: Tokenizer, max_seq_length:
 
 def build_run_model(options: FinetuneOptions, task: Task, tokenizer: Tokenizer, folder: Path) -> TaskModel:
     """Return the model of a run with its initial weights; with vectors, write `embedding_init.json` to a folder."""
-    source = resolve_model_folder(options.model)
+    source = resolve_model_folder(options.model, options.step)
     special, n_tokens = special_tokens(tokenizer), vocab_size(tokenizer)
     task_model = build_task_model(source, task, special, n_tokens, options.seed, random_init=options.random_init)
     if options.embeddings.vectors is not None:

@@ -33,6 +33,8 @@ class FinetuneOptions(Record):
     model: str
     """Pre-trained model: folder of a run of `bitcipher train`, or path or URI of a transformers folder with a
     tokenizer.json."""
+    step: int | None = Field(None, ge=0)
+    """Step of the checkpoint of the run to fine-tune; null: its model, the best with early stopping, else the last."""
     task: str
     """Name of the task: one of `TASKS`."""
     data: str

@@ -67,17 +67,22 @@ def find_checkpoint(folder: str, step: int | None = None) -> str:
     return checkpoint
 
 
-def resolve_model_folder(folder: str) -> str:
+def resolve_model_folder(folder: str, step: int | None = None) -> str:
     """Return the folder of a model's files: the checkpoint of a run (see `find_checkpoint`), else the folder itself.
 
     Args:
         folder: path or URI of a run or of a transformers model.
+        step: step of the checkpoint of a run; by default that of its model.
 
     Raises:
-        BitcipherError: if the folder is a run without a checkpoint, or a file of the checkpoint is missing or damaged.
+        BitcipherError: if the folder is a run without this checkpoint, or a file of the checkpoint is missing or
+            damaged, or a step is given for a folder that is no run.
     """
-    is_run = storage.exists(storage.join(folder, METRICS))
-    return find_checkpoint(storage.absolute(folder)) if is_run else folder
+    if storage.exists(storage.join(folder, METRICS)):
+        return find_checkpoint(storage.absolute(folder), step)
+    if step is not None:
+        raise _no_checkpoint(folder)
+    return folder
 
 
 def checkpoint_names(folder: str) -> list[str]:

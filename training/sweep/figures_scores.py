@@ -42,11 +42,16 @@ def draw_scores(measures: Measures) -> ReportFigure:
     """Draw Figure 4: the mean GLUE score against parameters and against FLOPs, colored by perplexity."""
     name, title = "figure-4", "Figure 4: GLUE against size and compute"
     caption = "Mean over tasks and seeds; bars are standard deviations over seeds, colors test perplexities."
+    tested = [(model, measures.perplexity(model)) for model in measures.select()]
+    if measures.findings.checkpoints:
+        caption += " Checkpoints before the last have development perplexities."
+        earlier = [each for model in measures.select() for each in measures.checkpoints(model)[:-1]]
+        tested += [(each, measures.development_perplexity(each)) for each in earlier]
     rows = [
         (measures.parameters(model), measures.flops(model), score.mean, score.deviation or 0.0, perplexity, filtered)
         for filtered in _KINDS
-        for model in measures.select()
-        if (perplexity := measures.perplexity(model)) is not None
+        for model, perplexity in tested
+        if perplexity is not None
         and (score := measures.glue(model, filtered=filtered)) is not None
         and measures.flops(model) > 0
     ]
@@ -83,7 +88,7 @@ def draw_scores(measures: Measures) -> ReportFigure:
         panel.yaxis.set_major_locator(MaxNLocator(6))
         set_log_scale(panel.xaxis, x, formatter)
     panels[0].set(ylabel="mean score on GLUE, %")
-    bar = figure.colorbar(points, ax=panels, label="test perplexity", pad=0.02)
+    bar = figure.colorbar(points, ax=panels, label="perplexity", pad=0.02)
     set_ticks(bar.ax.yaxis, high / low, plain_formatter())
     kinds = [kind for kind in _KINDS if kind in columns[5]]
     handles = [Line2D([], [], linestyle="", marker=_MARKERS[kind], color=GRAY, label=_KINDS[kind]) for kind in kinds]
@@ -91,7 +96,7 @@ def draw_scores(measures: Measures) -> ReportFigure:
     shown = " and ".join(f"{np.sum(columns[5] == kind)} mean scores on {_KINDS[kind]}" for kind in kinds)
     alt = (
         f"{shown}, from {columns[2].min():.1f} to {columns[2].max():.1f} %, against parameters and FLOPs, "
-        f"of models whose test perplexity is from {low:.2f} to {high:.2f}."
+        f"of models whose perplexity is from {low:.2f} to {high:.2f}."
     )
     return ReportFigure(name, title, caption, alt, to_png(figure))
 

@@ -44,7 +44,7 @@ class Score:
     """Score of a fine-tuned model, or of its random-init baseline."""
 
     model: str
-    """Name of the pre-trained model."""
+    """Name of the pre-trained model, or of its checkpoint, such as "256-32-1024-8-8@1000"."""
     task: str
     """Name of the task, such as cola."""
     filtered: bool
@@ -73,3 +73,5 @@ class Findings:
     scores: tuple[Score, ...]
     recipe: dict[str, Any]
     """Options of the study as run."""
+    checkpoints: tuple[PretrainedModel, ...] = ()
+    """Models as they were at earlier steps of pre-training, which were fine-tuned, too; without a test loss."""

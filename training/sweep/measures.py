@@ -100,6 +100,19 @@ class Measures:
         loss = model.test_loss
         return math.exp(loss) if loss is not None and loss < _LARGEST_LOSS else None
 
+    def development_perplexity(self, model: PretrainedModel) -> float | None:
+        """Return the perplexity of the latest evaluation; None if there is none, or it is not finite."""
+        loss = model.evaluations[-1].loss if model.evaluations else math.inf
+        return math.exp(loss) if loss < _LARGEST_LOSS else None
+
+    def checkpoints(self, model: PretrainedModel) -> list[PretrainedModel]:
+        """Return a model as it was at the earlier steps that were fine-tuned, by step, and as it is at its end.
+
+        Empty if no earlier step was fine-tuned.
+        """
+        earlier = [each for each in self.findings.checkpoints if each.name.rpartition("@")[0] == model.name]
+        return [*sorted(earlier, key=self.flops), model] if earlier else []
+
     def glue_by_seed(
         self, model: PretrainedModel, *, filtered: bool, untrained: bool = False, last: bool = False
     ) -> dict[int, float]:

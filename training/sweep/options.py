@@ -136,6 +136,9 @@ class DownstreamOptions(Record):
     """Peak learning rate; the paper's are between 2e-5 and 2e-4."""
     max_models: int | None = Field(None, ge=2)
     """Maximum number of models to fine-tune, selected to span their range of FLOPs."""
+    checkpoints: Annotated[tuple[Float, ...], _as_tuple] = ()
+    """Checkpoints of pre-training that are fine-tuned, too, as fractions of its steps, such as 0.25. The nearest stored
+    checkpoint is used, and all checkpoints of pre-training are kept."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -144,6 +147,8 @@ class DownstreamOptions(Record):
                 raise ValueError(f"`downstream.tasks` must be chosen from {', '.join(GLUE)}, got {task!r}.")
         _check_unique("downstream.tasks", self.tasks)
         _check_unique("downstream.filtered", self.filtered)
+        if not all(0 < fraction < 1 for fraction in self.checkpoints):
+            raise ValueError("`downstream.checkpoints` must be fractions above 0 and below 1.")
         return self
 
 

@@ -26,7 +26,7 @@ from training.sweep.language_data import PreparedLanguage, prepare_languages, re
 from training.sweep.options import Study
 from training.sweep.page import write_report
 from training.sweep.speed import measure_speed
-from training.sweep.trial_results import read_model, read_score
+from training.sweep.trial_results import at_step, read_model, read_score
 from training.sweep.trial_runs import TrialEnd, finetune_trial, pretrain_trial
 from training.sweep.trials import (
     FinetuningTrial,
@@ -113,10 +113,14 @@ def run_study(study: Study, out: str, resources: TrialResources, progress: Stage
         for trial in trials
     ]
     scores = [read_score(trial, storage.join(out, "tasks", trial.name)) for trial in task_trials]
+    tuned = {(trial.model, trial.step) for trial in task_trials if trial.step is not None}
     findings = Findings(
         accounting=accounting,
         tokenizers=read_tokenizer_rows(out),
         models=tuple(model for model in models if model),
+        checkpoints=tuple(
+            at_step(model, step) for model in models if model for name, step in sorted(tuned) if name == model.name
+        ),
         scores=tuple(score for score in scores if score),
         recipe=study.redacted().to_dict(),
     )

@@ -2,16 +2,18 @@
 
 from training.sweep.measures import InitPair, Measures, step_of_equal_loss
 from training.sweep.tables import NONE, ReportTable, format_fixed, format_shape, format_spread
+from training.sweep.tables_checkpoints import checkpoints_table
 from training.sweep.tables_language import accounting_table, tokenizer_table
 from training.sweep.tables_models import effectiveness_table, millions, models_table, unconstrained_table
 
 
 def all_tables(measures: Measures) -> tuple[ReportTable, ...]:
-    """Return Tables 1, 2, 3, 4 and 6 as numbered in Deshpande et al. (2023), and the table of inits."""
+    """Return Tables 1, 2, 3, 4 and 6 of Deshpande et al. (2023), and those of inits and of checkpoints, if any."""
     return (
         accounting_table(measures.findings),
         effectiveness_table(measures),
         models_table(measures),
+        *([checkpoints_table(measures)] if measures.findings.checkpoints else []),
         unconstrained_table(measures),
         tokenizer_table(measures.findings),
         inits_table(measures),

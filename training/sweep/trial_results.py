@@ -1,12 +1,14 @@
 """Reader of the results of trials from the directories of their runs."""
 
+from dataclasses import replace
+
 from bitcipher import storage
 from training.finetuning import PREDICTIONS, TASK_INFO, TaskInfo
 from training.loop import LoopOptions
 from training.run_files import ENDED
 from training.sweep.findings import Evaluation, PretrainedModel, Score
 from training.sweep.trial_runs import TrialEnd, read_run_metrics
-from training.sweep.trials import FinetuningTrial, PretrainingTrial
+from training.sweep.trials import FinetuningTrial, PretrainingTrial, name_checkpoint
 
 
 def read_model(trial: PretrainingTrial, folder: str, vocabulary: int, loop: LoopOptions) -> PretrainedModel | None:
@@ -37,6 +39,12 @@ def read_model(trial: PretrainingTrial, folder: str, vocabulary: int, loop: Loop
     )
 
 
+def at_step(model: PretrainedModel, step: int) -> PretrainedModel:
+    """Return a model as it was after a step."""
+    evaluations = tuple(each for each in model.evaluations if each.step <= step)
+    return replace(model, name=name_checkpoint(model.name, step), evaluations=evaluations, test_loss=None)
+
+
 def read_score(trial: FinetuningTrial, folder: str) -> Score | None:
     """Return the best and last scores of a fine-tuning run, or None if it has not finished."""
     values, stopped = [], None
@@ -48,7 +56,7 @@ def read_score(trial: FinetuningTrial, folder: str) -> Score | None:
     else:
         return None
     return Score(
-        model=trial.model,
+        model=trial.checkpoint,
         task=trial.task,
         filtered=trial.filtered,
         random_init=trial.random_init,

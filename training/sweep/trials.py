@@ -41,12 +41,34 @@ class FinetuningTrial:
     filtered: bool
     random_init: bool
     seed: int
+    step: int | None = None
+    """Step of the checkpoint of pre-training; None for the last."""
+
+    @property
+    def checkpoint(self) -> str:
+        """Name of the checkpoint, such as "256-32-1024-8-8", or "256-32-1024-8-8@1000" if it is not the last."""
+        return name_checkpoint(self.model, self.step)
 
     @property
     def name(self) -> str:
         """Name such as "256-32-1024-8-8/cola-filtered-random-1"."""
         part = "filtered" if self.filtered else "unfiltered"
-        return f"{self.model}/{self.task}-{part}{'-random' * self.random_init}-{self.seed}"
+        return f"{self.checkpoint}/{self.task}-{part}{'-random' * self.random_init}-{self.seed}"
+
+
+def name_checkpoint(model: str, step: int | None) -> str:
+    """Return the name of a checkpoint of a pre-training trial; None for the last step."""
+    return model if step is None else f"{model}@{step}"
+
+
+def checkpoint_steps(study: Study) -> tuple[int, ...]:
+    """Return the steps before the last whose checkpoints are fine-tuned."""
+    loop = study.pretraining.loop
+    nearest = {
+        max(1, round(fraction * loop.max_steps / loop.save_steps)) * loop.save_steps
+        for fraction in study.downstream.checkpoints
+    }
+    return tuple(sorted(step for step in nearest if step < loop.max_steps))
 
 
 def select_shapes(study: Study, vocabulary: int) -> tuple[Shape, ...]:
@@ -81,7 +103,8 @@ def pretraining_trials(study: Study, vocabulary: int) -> tuple[PretrainingTrial,
 def finetuning_trials(study: Study, pretrained: Sequence[PretrainingTrial]) -> tuple[FinetuningTrial, ...]:
     """Return the fine-tuning runs of each model on each task, with filtered and unfiltered examples and all seeds.
 
-    Models with random init on the constrained language also have runs of their random-init baselines.
+    Models with random init on the constrained language also have runs of their random-init baselines, and of their
+    checkpoints before the last, if any are chosen.
 
     Args:
         study: options of the study.
@@ -105,6 +128,12 @@ def finetuning_trials(study: Study, pretrained: Sequence[PretrainingTrial]) -> t
                 trials += [FinetuningTrial(model.name, task, filtered, False, seed) for filtered in options.filtered]
                 if has_baseline:
                     trials.append(FinetuningTrial(model.name, task, baseline_filtered, True, seed))
+                if (model.init, model.language) == ("random", CONSTRAINED):
+                    trials += [
+                        FinetuningTrial(model.name, task, filtered, False, seed, step)
+                        for step in checkpoint_steps(study)
+                        for filtered in options.filtered
+                    ]
     return tuple(trials)
 
 
@@ -125,6 +154,8 @@ def make_recipe(
     parameters = shape.parameters(not is_roberta, study.tokenizer.vocab_size)
     if options.large_learning_rate is not None and parameters > LARGE_PARAMETERS:
         loop = loop.copy_with(learning_rate=options.large_learning_rate)
+    if study.downstream.glue is not None and study.downstream.checkpoints:
+        loop = loop.copy_with(save_total_limit=None)
     return Recipe(
         text=TextOptions(
             sources=tuple(sources),
@@ -161,6 +192,7 @@ def make_trial_options(trial: FinetuningTrial, study: Study, model: str, vocabul
     options, loop = study.downstream, study.pretraining.loop
     return FinetuneOptions(
         model=model,
+        step=trial.step,
         task=trial.task,
         # Workers have other working directories.
         data=storage.absolute(storage.join(options.glue or "", glue_folder(trial.task))),

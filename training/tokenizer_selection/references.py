@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tokenizers import Tokenizer
-from tokenizers.implementations import BertWordPieceTokenizer
+from tokenizers.implementations.bert_wordpiece import BertWordPieceTokenizer
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError

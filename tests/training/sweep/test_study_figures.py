@@ -19,6 +19,7 @@ from training.sweep.figures_scores import draw_figures
 from training.sweep.findings import Findings
 from training.sweep.laws import fit_laws
 from training.sweep.measures import Measures
+from training.sweep.trial_results import at_step
 
 
 def pictures_of(findings):
@@ -42,6 +43,18 @@ def test_points_and_laws_have_colors():
     assert {blue, orange} <= colors_in(inits.png)
     assert green not in colors_in(inits.png)
     assert len(colors_in(scores.png)) > 100  # of a color scale
+
+
+def test_checkpoints_are_points_of_figure_4():
+    findings = whole_study()
+    model = findings.models[0]
+    scores = tuple(replace(each, model=f"{model.name}@50") for each in findings.scores if each.model == model.name)
+    more = replace(findings, checkpoints=(at_step(model, 50),), scores=(*findings.scores, *scores))
+    before, after = pictures_of(findings)[3], pictures_of(more)[3]
+    numbers = [int(picture.alt.split()[0]) for picture in (before, after)]
+    assert numbers[1] == numbers[0] + 1
+    assert "development perplexities" in after.caption
+    assert "development" not in before.caption
 
 
 def test_figure_without_data_has_sentence():

@@ -14,6 +14,7 @@ from training.sweep.findings import Findings
 from training.sweep.measures import Measures
 from training.sweep.tables import ReportTable, format_scientific, format_significant
 from training.sweep.tables_inits import all_tables
+from training.sweep.trial_results import at_step
 
 NONE = "—"
 
@@ -26,6 +27,36 @@ def findings():
 @pytest.fixture(scope="module")
 def tables(findings):
     return dict(zip("123467", all_tables(Measures(findings)), strict=True))
+
+
+@pytest.fixture(scope="module")
+def with_checkpoints(findings):
+    """Findings whose smallest model was fine-tuned after 50 and 100 steps, too."""
+    model = next(model for model in findings.models if model.shape == smallest()[0])
+    earlier = tuple(at_step(model, step) for step in (100, 50))
+    scores = tuple(
+        replace(score, model=f"{model.name}@{step}", best=score.best - step)
+        for step in (50, 100)
+        for score in findings.scores
+        if score.model == model.name and not score.random_init
+    )
+    return replace(findings, checkpoints=earlier, scores=(*findings.scores, *scores))
+
+
+def test_checkpoints_have_their_compute_perplexity_and_scores(findings, with_checkpoints, tables):
+    table = all_tables(Measures(with_checkpoints))[3]
+    model = next(model for model in findings.models if model.shape == smallest()[0])
+    final = glue(findings, model, True)
+    for row, step in zip(table.rows, (50, 100, 200), strict=True):
+        (evaluation,) = (each for each in model.evaluations if each.step == step)
+        flops = evaluation.sequences * model.shape.flops_published(model.vocabulary)
+        assert row[2] == str(step)
+        assert row[3] == format_significant(flops / 1e15)
+        assert close(row[4], math.exp(evaluation.loss))
+        assert is_spread(row[7], (final[0] - step * (step < 200), final[1]))
+    assert {row[5] for row in table.rows} <= {"yes", "no"}
+    # The other tables are those of the last checkpoints.
+    assert all_tables(Measures(with_checkpoints))[2] == tables["3"]
 
 
 def model_of(findings, cell, init="random", language="constrained"):

@@ -106,6 +106,22 @@ def test_study_reports_all_trials(study, findings):
     assert findings["recipe"]["pretraining"]["loop"]["lr_scheduler_type"] == "inverse_sqrt"
 
 
+def test_earlier_checkpoints_are_fine_tuned(folder, tmp_path):
+    settings = ("pretraining.inits=[random]", f"shapes.names=[{SMALL}, {LARGE}]", "downstream.filtered=[false]")
+    loop = ("pretraining.loop.eval_steps=8", "downstream.checkpoints=[0.3, 0.6]", "downstream.random_baselines=false")
+    findings = findings_of(done(folder, tmp_path / "out", *settings, *loop))
+    names = {f"{shape}@{step}" for shape in (SMALL, LARGE) for step in (8, 16)}
+    assert {each["name"] for each in findings["checkpoints"]} == names
+    assert {each["model"] for each in findings["scores"]} == names | {SMALL, LARGE}
+    for each in findings["checkpoints"]:
+        assert each["evaluations"][-1]["step"] == int(each["name"].split("@")[1])
+    options = json.loads(
+        (tmp_path / "out" / "tasks" / f"{SMALL}@8" / "cola-unfiltered-1" / "finetune.json").read_text()
+    )
+    assert options["options"]["step"] == 8
+    assert "| 16 |" in (tmp_path / "out" / "report" / "tables.md").read_text()
+
+
 def test_fine_tuning_checkpoints_are_removed(study):
     for run in (study / "tasks").glob("*/*"):
         assert (run / "predictions.json").exists()

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from bitcipher.errors import BitcipherError
 from training.scaling import ANCHOR, Shape, set_1, smallest
 from training.sweep.options import make_study
 from training.sweep.trials import (
     PretrainingTrial,
+    checkpoint_steps,
     finetuning_trials,
     make_recipe,
     make_trial_options,
@@ -130,6 +132,27 @@ def test_recipe_has_sizes_of_shape_and_untied_head():
     )
     assert recipe.objective["replacement"] == "always"
     assert recipe.seed == 4
+
+
+def test_checkpoints_before_the_last_are_kept_and_fine_tuned():
+    settings = ("downstream.glue=glue", "downstream.tasks=[cola]", "downstream.seeds=1", "shapes.sets=[smallest]")
+    loop = ("pretraining.loop.max_steps=1000", "pretraining.loop.save_steps=100")
+    study = study_of(*settings, *loop, "downstream.checkpoints=[0.02, 0.24, 0.26, 0.99]")
+    assert checkpoint_steps(study) == (100, 200, 300)  # the last checkpoint is fine-tuned anyway
+    models = pretraining_trials(study, VOCABULARY)
+    trials = [trial for trial in finetuning_trials(study, models) if trial.step is not None]
+    assert len(trials) == len(models) * 3 * 2  # filtered and unfiltered, without random-init baselines
+    name = models[-1].shape.name
+    assert f"{name}@200/cola-filtered-1" in {trial.name for trial in trials}
+    assert make_recipe(models[0], study, ["a.jsonl"], ["b.jsonl"], "t.json").loop.save_total_limit is None
+    options = make_trial_options(trials[0], study, "models/m", "words.txt")
+    assert (options.model, options.step) == ("models/m", trials[0].step)
+    last = next(trial for trial in finetuning_trials(study, models) if trial.step is None)
+    assert make_trial_options(last, study, "models/m", "words.txt").step is None
+    without = study_of(*settings, *loop)
+    assert make_recipe(models[0], without, ["a.jsonl"], ["b.jsonl"], "t.json").loop.save_total_limit == 2
+    with pytest.raises(BitcipherError, match=r"downstream\.checkpoints"):
+        study_of("downstream.checkpoints=[1.0]")
 
 
 def test_large_models_have_a_learning_rate_of_their_own():
