@@ -1,6 +1,5 @@
 """Figures 1 and 3 of Zhao & Williams (2023), *Bit Cipher*, as PNG files."""
 
-import io
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +11,7 @@ from matplotlib.ticker import NullLocator
 from bitcipher.cipher import BitCipher
 from training.probes.paper_tables import PaperGrid
 from training.reproduce.cell_results import CellResult, builds_of, find_cell
+from training.reproduce.downscaling_figure import to_png
 from training.reproduce.vector_models import PAPER_WINDOW, VectorModel, grid_models
 
 # Line and marker of each mode. Lines of larger texts are darker.
@@ -38,7 +38,7 @@ def draw_codes(bits: int) -> bytes:
     panel.tick_params(which="both", length=0)
     panel.spines[:].set_visible(False)
     figure.colorbar(image, ax=panel, label="value", shrink=0.4)
-    return _to_png(figure)
+    return to_png(figure)
 
 
 def draw_sizes(grids: Sequence[PaperGrid], results: Sequence[CellResult]) -> bytes:
@@ -64,7 +64,7 @@ def draw_sizes(grids: Sequence[PaperGrid], results: Sequence[CellResult]) -> byt
             panel.xaxis.set_minor_locator(NullLocator())
             panel.grid(alpha=0.3)
             panel.spines[["top", "right"]].set_visible(False)
-    return _to_png(figure)
+    return to_png(figure)
 
 
 def _measured_lines(grids: Sequence[PaperGrid], results: Sequence[CellResult]) -> dict[tuple[str, str], _Line]:
@@ -102,9 +102,3 @@ def _draw_lines(panel: Axes, lines: dict[tuple[str, str], _Line]) -> None:
         panel.plot(bits, accuracies, style, color=color, markersize=5, linewidth=1.5, label=f"{name}, {size}")
     if lines:
         panel.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
-
-
-def _to_png(figure: Figure) -> bytes:
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=120)
-    return stream.getvalue()

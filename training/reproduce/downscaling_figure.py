@@ -44,6 +44,11 @@ def draw_laws(flops: np.ndarray, tokens: np.ndarray, parameters: np.ndarray, los
         panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         panel.xaxis.set_major_formatter(EngFormatter(sep=" "))
     panels[0].set_ylabel("development loss, nats")
+    return to_png(figure)
+
+
+def to_png(figure: Figure) -> bytes:
+    """Return the figure as PNG; the same figure gives the same bytes."""
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=120)
     return stream.getvalue()

@@ -1,4 +1,4 @@
-"""Writer of the reproduced tables of Zhao & Williams (2023) as Markdown, CSV and Parquet."""
+"""Writer of the reproduced tables of Zhao & Williams (2023) as Markdown, CSV and Parquet, and of the figures."""
 
 from collections.abc import Mapping, Sequence
 
@@ -88,8 +88,8 @@ def _table_1(results: Sequence[CellResult]) -> list[str]:
         rows.append([name, *(cell for pair in zip(scores, papers, strict=True) for cell in pair)])
     header = ["model", *(title for task in tasks for title in (TASK_TITLES[task], "paper"))]
     caption = (
-        f"Vectors of 200 dimensions from {_tokens(largest.tokens)}: Cipher and Sum have 200 bits, Cat has 25 bits, all "
-        "with window 4. The other rows are vectors of other tools."
+        f"Vectors of 200 dimensions from {_tokens(largest.tokens)}: Cipher has 200 bits and no context, Sum 200 bits "
+        "and window 4, Cat 25 bits and window 4. The other rows are vectors of other tools."
     )
     return ["", "## Table 1", "", caption, "", _table(header, rows)]
 

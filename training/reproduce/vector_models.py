@@ -9,6 +9,7 @@ from pydantic import Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
+from bitcipher.redaction import redact
 from bitcipher.vectors import CipherVectors
 from pipelines.embed.embed_counts import embed
 from pipelines.embed.stored_counts import StoredCounts
@@ -127,8 +128,8 @@ class PeerVectors:
 
     @property
     def title(self) -> str:
-        """Name of the file."""
-        return self.uri.rstrip("/").rsplit("/", 1)[-1]
+        """Path or URI without passwords, as in the table of `bitcipher probe`."""
+        return redact(self.uri)
 
     @property
     def digests(self) -> dict[str, str]:

@@ -110,7 +110,8 @@ class Measures:
 
         Empty if no earlier step was fine-tuned.
         """
-        earlier = [each for each in self.findings.checkpoints if each.name.rpartition("@")[0] == model.name]
+        own = (model.shape, model.init, model.language)
+        earlier = [each for each in self.findings.checkpoints if (each.shape, each.init, each.language) == own]
         return [*sorted(earlier, key=self.flops), model] if earlier else []
 
     def glue_by_seed(

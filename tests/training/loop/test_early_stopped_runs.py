@@ -84,6 +84,11 @@ def test_best_checkpoint_is_kept_and_is_the_model(losses, stopped, tiny_text):
     best, stop = plain_stop(validation_losses)
     assert [int(path.name) for path in list_checkpoints(stopped)] == [best, stop]
     assert resolve_model_folder(str(stopped)) == str(stopped / "checkpoints" / f"{best:08d}")
+    assert resolve_model_folder(str(stopped), stop) == str(stopped / "checkpoints" / f"{stop:08d}")
+    with pytest.raises(BitcipherError, match=f"no checkpoint of step {best + stop}"):
+        resolve_model_folder(str(stopped), best + stop)
+    with pytest.raises(BitcipherError, match="not a run with a checkpoint"):
+        resolve_model_folder(str(tiny_text), stop)
     recipe = Recipe.parse(config_in(stopped, tiny_text, **STOPPING)["recipe"])
     loss = evaluate_run(recipe, str(tiny_text), str(stopped))["validation_loss"]
     assert loss == pytest.approx(validation_losses[best], rel=1e-6)
