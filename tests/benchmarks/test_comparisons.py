@@ -72,7 +72,6 @@ def run(corpus, folder, *names):
 
 # The others take up to minutes.
 IN_CI = ("product",)
-WITH_RAY = ("ray", "shard-workers")
 
 # Its peer needs accelerate, which no extra installs.
 WITHOUT_PEER = {"training"}
@@ -84,10 +83,7 @@ TESTED = [name for name in COMPARISONS if name not in WITHOUT_PEER]
     [
         pytest.param(
             name,
-            marks=[
-                pytest.mark.long if name in IN_CI else pytest.mark.slow,
-                *([pytest.mark.ray] if name in WITH_RAY else []),
-            ],
+            marks=pytest.mark.long if name in IN_CI else pytest.mark.slow,
         )
         for name in TESTED
     ],

@@ -12,6 +12,7 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocat
 
 from training.curves.lead import lead_curve
 from training.curves.run_groups import AXES, Group
+from training.figures import DOTS_PER_INCH, open_frame
 
 # Okabe and Ito's colors, which are safe for color-blind readers. Groups after the seventh repeat the colors, with other
 # line styles.
@@ -20,7 +21,6 @@ DASHES = ("-", "--", ":", "-.")
 PANEL_INCHES = (5.0, 3.5)  # width and height
 LEGEND_INCHES = 0.28  # height of a row of the legend
 MARGIN_INCHES = 0.1
-DOTS_PER_INCH = 120
 # Panels of the curves: one per axis, and the training loss.
 N_PANELS = len(AXES) + 1
 # Maximum number of characters in a row of the legend, per panel of the width.
@@ -70,7 +70,7 @@ def _saving_figure(groups: Sequence[Group], path: Path, n_rows: int, n_columns: 
         yield panels
         for panel in panels:
             panel.grid(alpha=0.3)
-            panel.spines[["top", "right"]].set_visible(False)
+            open_frame(panel)
         _name_groups(figure, groups, columns)
         metadata = {"Date": None} if path.suffix == ".svg" else None
         figure.savefig(path, dpi=DOTS_PER_INCH, metadata=metadata)

@@ -11,12 +11,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from training.figures import open_frame, to_png
 from training.layer_analysis.center_metrics import ACCURACY, MISMATCH, MODEL_ACCURACY
 from training.layer_analysis.records import LayerMetric
 
 TITLES = {ACCURACY: "accuracy of the nearest class center", MISMATCH: "mismatch of nearest class center and model"}
 PANEL_INCHES = (5.4, 3.2)
-DOTS_PER_INCH = 120
 COLORS = "viridis"  # from dark to bright over training
 STYLES = {"train": "--", "held out": "-"}
 # Maximum number of steps that have a line or a label.
@@ -45,7 +45,7 @@ def draw_layers(records: Sequence[LayerMetric], path: Path) -> None:
         image = _draw_heat(heat, [record for record in of_metric if record.part == "held out"])
         heat.set_title(f"{title}, held out", fontsize="medium")
         figure.colorbar(image, ax=heat)
-    figure.savefig(path, dpi=DOTS_PER_INCH)
+    path.write_bytes(to_png(figure))
 
 
 def to_grid(records: Sequence[LayerMetric]) -> tuple[list[int], np.ndarray]:
@@ -72,7 +72,7 @@ def _draw_lines(panel: Axes, records: Sequence[LayerMetric]) -> None:
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     panel.set(xlabel="layer (0: embeddings)", ylabel="fraction")
     panel.grid(alpha=0.3)
-    panel.spines[["top", "right"]].set_visible(False)
+    open_frame(panel)
 
 
 def _draw_heat(panel: Axes, records: Sequence[LayerMetric]) -> matplotlib.image.AxesImage:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 import torch
 from matplotlib.axes import Axes
@@ -14,10 +13,9 @@ from torch import Tensor
 from training.byte_embeddings.alignment import ByteEmbeddings
 from training.byte_embeddings.losses import alignment_loss
 from training.byte_embeddings.options import AlignmentOptions
+from training.figures import open_frame, to_png
 
-DOTS_PER_INCH = 120
 PANEL_INCHES = 4.2
-STYLE = {"axes.spines.top": False, "axes.spines.right": False}
 OF_TABLE, OF_NETWORK = "table", "network"
 COLORS = {OF_TABLE: "tab:blue", OF_NETWORK: "tab:green"}
 # Pairs of the paper's Figure 7c.
@@ -35,17 +33,17 @@ def draw_norms(table: Tensor, vectors: Mapping[str, Tensor], path: Path) -> None
     """
     lengths = {OF_TABLE: table.norm(dim=1).numpy()} | {name: each.norm(dim=1).numpy() for name, each in vectors.items()}
     low, high = np.percentile(np.concatenate(list(lengths.values())), (0.5, 99.5))
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(1.6 * PANEL_INCHES, PANEL_INCHES), layout="constrained")
-        axes = figure.subplots()
-        bins = np.linspace(low, max(high, low + 1e-6), 80)
-        axes.hist(lengths.pop(OF_TABLE), bins=bins, color=COLORS[OF_TABLE], alpha=0.35, label=OF_TABLE)
-        for number, (name, values) in enumerate(lengths.items()):
-            axes.hist(values, bins=bins, histtype="step", color=f"C{number + 1}", label=name)
-        axes.set_xlabel("length of the vector")
-        axes.set_ylabel("tokens")
-        axes.legend(fontsize="small", frameon=False)
-        figure.savefig(path, dpi=DOTS_PER_INCH)
+    figure = Figure(figsize=(1.6 * PANEL_INCHES, PANEL_INCHES), layout="constrained")
+    axes = figure.subplots()
+    bins = np.linspace(low, max(high, low + 1e-6), 80)
+    axes.hist(lengths.pop(OF_TABLE), bins=bins, color=COLORS[OF_TABLE], alpha=0.35, label=OF_TABLE)
+    for number, (name, values) in enumerate(lengths.items()):
+        axes.hist(values, bins=bins, histtype="step", color=f"C{number + 1}", label=name)
+    axes.set_xlabel("length of the vector")
+    axes.set_ylabel("tokens")
+    axes.legend(fontsize="small", frameon=False)
+    open_frame(axes)
+    path.write_bytes(to_png(figure))
 
 
 def draw_loss_surfaces(options: AlignmentOptions, path: Path) -> None:
@@ -72,7 +70,7 @@ def draw_loss_surfaces(options: AlignmentOptions, path: Path) -> None:
         panel.set_title(f"{loss.replace('_', ' ')}, α = {options.alpha:g}", fontsize="medium")
         panel.set_aspect("equal")
     figure.colorbar(image, ax=panels, label="loss")
-    figure.savefig(path, dpi=DOTS_PER_INCH)
+    path.write_bytes(to_png(figure))
 
 
 def draw_principal_components(
@@ -99,20 +97,20 @@ def draw_principal_components(
     words = [word for pair in PAIRS for word in pair]
     from_bytes = dict(zip(words, project(embeddings.embed(words)), strict=True))
     in_table = {word: project(table[tokens[word]][None])[0] for word in words if word in tokens}
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(3 * PANEL_INCHES, PANEL_INCHES), layout="constrained")
-        panels = figure.subplots(1, 3)
-        clouds = {OF_TABLE: project(table), OF_NETWORK: project(embeddings.embed(list(tokens)))}
-        for panel, (title, points) in zip(panels, clouds.items(), strict=False):
-            panel.scatter(*points.T, s=4, linewidths=0, alpha=0.4, color=COLORS[title])
-            panel.set_title(title if title == OF_TABLE else f"{title}: {name}", fontsize="medium")
-        for panel in panels:
-            panel.set_xlabel("first principal component")
-        panels[0].set_ylabel("second principal component")
-        panels[1].sharex(panels[0])
-        panels[1].sharey(panels[0])
-        _draw_pairs(panels[2], in_table, from_bytes)
-        figure.savefig(path, dpi=DOTS_PER_INCH)
+    figure = Figure(figsize=(3 * PANEL_INCHES, PANEL_INCHES), layout="constrained")
+    panels = figure.subplots(1, 3)
+    clouds = {OF_TABLE: project(table), OF_NETWORK: project(embeddings.embed(list(tokens)))}
+    for panel, (title, points) in zip(panels, clouds.items(), strict=False):
+        panel.scatter(*points.T, s=4, linewidths=0, alpha=0.4, color=COLORS[title])
+        panel.set_title(title if title == OF_TABLE else f"{title}: {name}", fontsize="medium")
+    for panel in panels:
+        panel.set_xlabel("first principal component")
+        open_frame(panel)
+    panels[0].set_ylabel("second principal component")
+    panels[1].sharex(panels[0])
+    panels[1].sharey(panels[0])
+    _draw_pairs(panels[2], in_table, from_bytes)
+    path.write_bytes(to_png(figure))
 
 
 def _draw_pairs(panel: Axes, in_table: Mapping[str, np.ndarray], from_bytes: Mapping[str, np.ndarray]) -> None:

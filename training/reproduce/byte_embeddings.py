@@ -6,7 +6,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-import matplotlib
 import numpy as np
 import torch
 from matplotlib.figure import Figure
@@ -33,6 +32,7 @@ from training.byte_embeddings.stored_embeddings import METADATA, load_byte_embed
 from training.byte_embeddings.table_replacement import byte_table, random_table, replaced_input_embeddings
 from training.data import TokenDataset
 from training.decoding import open_model
+from training.figures import open_frame, to_png
 from training.loop import TextExamples, World
 from training.markdown import format_table
 from training.models import input_embeddings
@@ -209,21 +209,21 @@ def draw_p_values(scores: Sequence[Scores], texts: Sequence[str], path: Path) ->
     """
     columns = [(number, task) for number in range(len(texts)) for task in scores[0].of_texts[number]]
     networks = [each for each in scores if each.name not in (TEACHER, RANDOM, MAJORITY)]
-    with matplotlib.rc_context({"axes.spines.top": False, "axes.spines.right": False}):
-        size = (4.2 * len(columns), 0.8 + 0.3 * len(networks))
-        figure = Figure(figsize=size, layout="constrained")
-        panels = figure.subplots(1, len(columns), squeeze=False, sharey=True)[0]
-        for panel, (number, task) in zip(panels, columns, strict=True):
-            own = scores[0].of_texts[number][task]
-            values = [paired_p_value(own, each.of_texts[number][task]) for each in networks]
-            colors = ["tab:blue" if each.name.startswith("small") else "tab:green" for each in networks]
-            bars = panel.barh(np.arange(len(networks)), values, color=colors)
-            panel.bar_label(bars, [format_p_value(value) for value in values], padding=3, fontsize=7)
-            panel.set_xlim(0, max(1.35 * max(values), 1.2 * max(SIGNIFICANCE_LEVELS)))  # with space for the labels
-            for level in SIGNIFICANCE_LEVELS:
-                panel.axvline(level, color="gray", linestyle="--", linewidth=1)
-            panel.set_yticks(np.arange(len(networks)), [each.name for each in networks])
-            panel.set_xlabel("p-value")
-            panel.set_title(f"{_title(texts[number])}: {TASKS[task]}", fontsize="medium")
-        panels[0].invert_yaxis()  # of all panels, which share the axis
-        figure.savefig(path, dpi=120)
+    size = (4.2 * len(columns), 0.8 + 0.3 * len(networks))
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(1, len(columns), squeeze=False, sharey=True)[0]
+    for panel, (number, task) in zip(panels, columns, strict=True):
+        own = scores[0].of_texts[number][task]
+        values = [paired_p_value(own, each.of_texts[number][task]) for each in networks]
+        colors = ["tab:blue" if each.name.startswith("small") else "tab:green" for each in networks]
+        bars = panel.barh(np.arange(len(networks)), values, color=colors)
+        panel.bar_label(bars, [format_p_value(value) for value in values], padding=3, fontsize=7)
+        panel.set_xlim(0, max(1.35 * max(values), 1.2 * max(SIGNIFICANCE_LEVELS)))  # with space for the labels
+        for level in SIGNIFICANCE_LEVELS:
+            panel.axvline(level, color="gray", linestyle="--", linewidth=1)
+        panel.set_yticks(np.arange(len(networks)), [each.name for each in networks])
+        panel.set_xlabel("p-value")
+        open_frame(panel)
+        panel.set_title(f"{_title(texts[number])}: {TASKS[task]}", fontsize="medium")
+    panels[0].invert_yaxis()  # of all panels, which share the axis
+    path.write_bytes(to_png(figure))

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from bitcipher.cipher import BitCipher
+from training.figures import open_frame, to_png
 from training.probes.paper_tables import PaperGrid
 from training.reproduce.cell_results import CellResult, builds_of, find_cell
-from training.reproduce.downscaling_figure import to_png
 from training.reproduce.vector_models import PAPER_WINDOW, VectorModel, grid_models
 
 # Line and marker of each mode. Lines of larger texts are darker.
@@ -63,7 +63,7 @@ def draw_sizes(grids: Sequence[PaperGrid], results: Sequence[CellResult]) -> byt
             panel.set_xticklabels(["25", "50", "100", "200"])
             panel.xaxis.set_minor_locator(NullLocator())
             panel.grid(alpha=0.3)
-            panel.spines[["top", "right"]].set_visible(False)
+            open_frame(panel)
     return to_png(figure)
 
 

@@ -1,11 +1,10 @@
 """Figures 1 to 3 of Deshpande et al. (2023) side by side: compute-optimal points and power laws."""
 
-import io
-
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
+from training.figures import open_frame, to_png
 from training.scaling import fit_power_law, published
 
 # Colors of Okabe and Ito, which are safe for color-blind readers, as in `training.curves`.
@@ -38,17 +37,10 @@ def draw_laws(flops: np.ndarray, tokens: np.ndarray, parameters: np.ndarray, los
         panel.set(xscale="log", xlabel=name)
         panel.xaxis.set_minor_locator(NullLocator())
         panel.grid(alpha=0.3)
-        panel.spines[["top", "right"]].set_visible(False)
+        open_frame(panel)
         panel.legend(frameon=False)
     for panel in panels[1:]:
         panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         panel.xaxis.set_major_formatter(EngFormatter(sep=" "))
     panels[0].set_ylabel("development loss, nats")
     return to_png(figure)
-
-
-def to_png(figure: Figure) -> bytes:
-    """Return the figure as PNG; the same figure gives the same bytes."""
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=120)
-    return stream.getvalue()

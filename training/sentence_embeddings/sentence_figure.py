@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from sklearn.manifold import TSNE
 
 from training.curves.figure import COLORS
+from training.figures import to_png
 from training.sentence_embeddings.labeled_sentences import LabeledSentences
 
 PANEL_INCHES = 3.6
 LEGEND_INCHES = 1.6
-DOTS_PER_INCH = 120
 MAX_POINTS = 1_000
 # t-SNE needs more points than this perplexity.
 PERPLEXITY = 30
@@ -39,7 +39,7 @@ def draw_sentences(embeddings: Mapping[str, np.ndarray], sentences: LabeledSente
             _draw_points(panel, points, labels[drawn])
             panel.set_title(f"{name}, {level}", fontsize="medium")
         row[-1].legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    figure.savefig(path, dpi=DOTS_PER_INCH)
+    path.write_bytes(to_png(figure))
 
 
 def project_to_plane(embeddings: np.ndarray) -> np.ndarray:

@@ -4,7 +4,6 @@ Figures are numbered as in Deshpande et al. (2023). A compute-optimal point is t
 bin of FLOPs.
 """
 
-import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,7 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
+from training.figures import open_frame, to_png
 from training.scaling import BrokenPowerLaw, PowerLaw
 from training.sweep.laws import LawFit, ScalingLaws
 from training.sweep.measures import Measures
@@ -33,7 +33,6 @@ BLUE, ORANGE, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
 GRAY = "#999999"
 PANEL_INCHES = (7.0, 4.6)
 MARGIN_INCHES = 0.1
-DOTS_PER_INCH = 120
 # Ticks of logarithmic axes depend on the ratio of the largest to the smallest value. `_EVEN_TICKS` has the largest
 # ratio with evenly spaced ticks, and the maximum number of these ticks. For larger ratios, `_MULTIPLES` has pairs of a
 # maximum ratio and the multiples of powers of ten that have a tick. The x axis has fewer ticks, because its labels are
@@ -120,15 +119,8 @@ def new_figure(panels: int = 1, width: float = PANEL_INCHES[0]) -> tuple[Figure,
     axes = list(figure.subplots(1, panels, sharey=True, squeeze=False)[0])
     for panel in axes:
         panel.grid(alpha=0.3)
-        panel.spines[["top", "right"]].set_visible(False)
+        open_frame(panel)
     return figure, axes
-
-
-def to_png(figure: Figure) -> bytes:
-    """Return the figure as PNG; the same figure gives the same bytes."""
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=DOTS_PER_INCH)
-    return stream.getvalue()
 
 
 def set_log_scale(axis: Axis, values: Iterable[float], formatter: Formatter) -> None:

@@ -5,6 +5,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, LogFormatterSciNotation, MaxNLocator
 
+from training.figures import to_png
 from training.sweep.figures import (
     BLUE,
     GRAY,
@@ -18,7 +19,6 @@ from training.sweep.figures import (
     plain_formatter,
     set_log_scale,
     set_ticks,
-    to_png,
 )
 from training.sweep.laws import ScalingLaws
 from training.sweep.measures import Measures
