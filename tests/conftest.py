@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import secrets
 import signal
 import sys
 import uuid
@@ -23,6 +24,9 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ.pop("RAY_ADDRESS", None)
 # Ray's workers have a low priority by default (15), so other test processes would starve them.
 os.environ["RAY_worker_niceness"] = "0"
+# All clusters that these tests start require this token, as those of `ray.init` do by default.
+os.environ["RAY_AUTH_MODE"] = "token"
+os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 # Read when the packages of Hugging Face are imported.
 os.environ["HF_DATASETS_OFFLINE"] = os.environ["HF_HUB_OFFLINE"] = "1"
 # Clusters start jobs as `python`, which must be that of the tests, as in an activated environment.
