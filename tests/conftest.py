@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import secrets
 import signal
 import sys
 import uuid
@@ -24,9 +23,6 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ.pop("RAY_ADDRESS", None)
 # Ray's workers have a low priority by default (15), so other test processes would starve them.
 os.environ["RAY_worker_niceness"] = "0"
-# All clusters that these tests start require this token, as those of `ray.init` do by default.
-os.environ["RAY_AUTH_MODE"] = "token"
-os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 # Read when the packages of Hugging Face are imported.
 os.environ["HF_DATASETS_OFFLINE"] = os.environ["HF_HUB_OFFLINE"] = "1"
 # Clusters start jobs as `python`, which must be that of the tests, as in an activated environment.
@@ -35,8 +31,6 @@ os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PAT
 # A shell that starts the tests in the background lets them ignore SIGINT, and commands that they start would, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-OBJECT_STORE_BYTES = 1 << 30
-
 # The duration of an example depends on the machine more than on the code.
 hypothesis.settings.register_profile("no deadline", deadline=None)
 hypothesis.settings.load_profile("no deadline")
@@ -44,9 +38,10 @@ hypothesis.settings.load_profile("no deadline")
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook.
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Assign the tests of a file to one process, and all tests with the session's Ray cluster to one process."""
+    """Assign the tests of a file to one process, and all tests with a Ray cluster to one process."""
     for item in items:
-        group = "ray" if "ray_cluster" in item.fixturenames else item.location[0]
+        uses_ray = "ray_cluster" in item.fixturenames or item.get_closest_marker("ray")
+        group = "ray" if uses_ray else item.location[0]
         item.add_marker(pytest.mark.xdist_group(group))
 
 
@@ -75,28 +70,20 @@ def run_command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[st
 
 
 class RayAddresses(NamedTuple):
-    """Addresses of the cluster, for other processes and for job submission, and the process id of its only raylet."""
+    """Addresses of the cluster: for other processes, and for job submission."""
 
     cluster: str
     jobs: str
-    raylet: int
 
 
 @pytest.fixture(scope="session")
 def ray_cluster() -> Iterator[RayAddresses]:
     """Ray cluster of the session, which `RayRuntime` joins and leaves running."""
     import ray
-    from ray.cluster_utils import Cluster
 
-    # Clusters of other test processes may occupy the default ports of the dashboard and its agent.
-    ports = {"dashboard_port": 0, "dashboard_agent_listen_port": None}
-    head = {"num_cpus": 4, "object_store_memory": OBJECT_STORE_BYTES, "include_dashboard": True, **ports}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
-    ray.init(address=cluster.address, log_to_driver=False)
-    (raylet,) = cluster.head_node.all_processes["raylet"]
-    yield RayAddresses(cluster.address, f"http://{cluster.head_node.webui_url}", raylet.process.pid)
+    context = ray.init(address="local", num_cpus=4, include_dashboard=True, dashboard_port=0, log_to_driver=False)
+    yield RayAddresses(ray.get_runtime_context().gcs_address, f"http://{context.dashboard_url}")
     ray.shutdown()
-    cluster.shutdown()
 
 
 @pytest.fixture(scope="session")

@@ -72,6 +72,7 @@ def run(corpus, folder, *names):
 
 # The others take up to minutes.
 IN_CI = ("product",)
+WITH_RAY = ("ray", "shard-workers")
 
 # Its peer needs accelerate, which no extra installs.
 WITHOUT_PEER = {"training"}
@@ -83,7 +84,10 @@ TESTED = [name for name in COMPARISONS if name not in WITHOUT_PEER]
     [
         pytest.param(
             name,
-            marks=pytest.mark.long if name in IN_CI else pytest.mark.slow,
+            marks=[
+                pytest.mark.long if name in IN_CI else pytest.mark.slow,
+                *([pytest.mark.ray] if name in WITH_RAY else []),
+            ],
         )
         for name in TESTED
     ],

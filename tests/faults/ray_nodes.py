@@ -4,8 +4,25 @@ import os
 import random
 import signal
 from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
 
-from ray_workers import Worker, workers_of
+# Children of a raylet that are not workers.
+AGENTS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")
+IDLE = "ray::IDLE"
+
+
+class Worker(NamedTuple):
+    """Worker process of the cluster."""
+
+    pid: int
+    title: str
+    """"ray::" followed by the name of the running task."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the worker is running a task."""
+        return self.title != IDLE
 
 
 class RayNodes:
@@ -35,7 +52,9 @@ class RayNodes:
         """Return the workers of a node, or of all nodes."""
         nodes = self._nodes if node is None else [node]
         raylets = {process.process.pid for each in nodes for process in each.all_processes["raylet"]}
-        return workers_of(raylets)
+        return [
+            worker for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) for worker in _worker(pid, raylets)
+        ]
 
     def kill_worker(self, generator: random.Random) -> list[Worker]:
         """Kill a random worker, preferably a busy one. Return a list of it, which is empty if there is no worker."""
@@ -60,3 +79,12 @@ class RayNodes:
 
     def _add(self) -> object:
         return self._cluster.add_node(num_cpus=1, include_dashboard=False)
+
+
+def _worker(pid: int, raylets: set[int]) -> list[Worker]:
+    with suppress(OSError, ProcessLookupError):
+        parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        title = Path(f"/proc/{pid}/cmdline").read_text().strip("\0 ")
+        if parent in raylets and title.startswith("ray::") and title not in AGENTS:
+            return [Worker(pid, title)]
+    return []

@@ -16,6 +16,8 @@ from ray_nodes import RayNodes
 from bitcipher.versions import versions
 from pipelines.store.stored_versions import StoredVersions
 
+pytestmark = pytest.mark.ray
+
 WORKERS = 4
 FAST = OPTIONS.derive({"tokenizer": "spacy"})
 RUNTIME_OPTIONS = ("--workers", WORKERS, "--memory-mib", FAST.memory_mib)

@@ -21,7 +21,7 @@ from training.file_digests import digest_file
 from training.loop import copying_run
 from training.loop.checkpoint_folders import METRICS
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.ray]
 
 Submit = Callable[..., Command]
 

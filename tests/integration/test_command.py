@@ -43,6 +43,7 @@ def refused(run_command) -> Callable[..., str]:
 
 
 @pytest.mark.long
+@pytest.mark.ray
 def test_ray_prints_nothing_of_its_own(tmp_path):
     (tmp_path / "text.txt").write_text("the cat saw the dog\n" * 50)
     options = ("--min-count", 1, "--mode", "cat", "--bits", 4, "--workers", 1, "--quiet")

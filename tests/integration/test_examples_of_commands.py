@@ -138,8 +138,13 @@ LEFT_OUT = (*HOURS, *ENDLESS)
 HERE = {name: c for name, c in EXAMPLES.items() if not needs_a_cluster(c) and not any(map(c.count, LEFT_OUT))}
 
 
+def marked(command: str) -> object:
+    """Return the parameter of a command, with a mark if it starts Ray."""
+    return pytest.param(command, marks=[pytest.mark.ray] if "--max-concurrent-trials" in command else [])
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("command", HERE.values(), ids=HERE)
+@pytest.mark.parametrize("command", map(marked, HERE.values()), ids=HERE)
 def test_example_runs(folder, command):
     arguments = shlex.split(command)[1:]
     if arguments[0] == "build":

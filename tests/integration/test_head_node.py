@@ -60,6 +60,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.ray
 def test_build_and_update_as_jobs_of_a_head_node(head, corpus, tmp_path):
     built = _submit(
         head, "build", corpus / "a.jsonl.gz", "--out", tmp_path / "build", "--min-count", 20, "--workers", 2

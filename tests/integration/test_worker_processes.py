@@ -12,7 +12,7 @@ import pytest
 from bitcipher.versions import versions
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.ray]
 
 
 def start(*arguments: object, cwd: Path) -> subprocess.Popen[str]:

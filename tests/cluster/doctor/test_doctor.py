@@ -212,7 +212,7 @@ def test_doctor_checks_a_real_cluster(ray_cluster, tmp_path):
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["token", "ok", "Requests", "without", "a", "token", "are", "refused."] in lines
     assert "Bound to loopback" in result.stdout
-    assert "Nodes: 1; CPUs: 4." in result.stdout, result.stdout
+    assert "Nodes: 1; CPUs: 4." in result.stdout
     assert "The file that the head node wrote is visible." in result.stdout
     # The node reports the absolute path, and this machine the relative one.
     assert result.stdout.count(f"{tmp_path}/target can be listed") == 1

@@ -172,6 +172,7 @@ def test_damage_in_a_grid_is_found(inputs, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.ray
 def test_concurrent_trials_on_ray_tune_give_the_same_results(ray_cluster, inputs, grid, tmp_path):
     done(inputs, tmp_path / "grid", "--max-concurrent-trials", 2)
     assert (tmp_path / "grid" / "trials.json").read_bytes() == (grid[0] / "trials.json").read_bytes()

@@ -207,6 +207,7 @@ def test_changed_search_in_the_same_folder_raises(folder, search):
 
 
 @pytest.mark.slow
+@pytest.mark.ray
 def test_concurrent_trials_on_ray_tune_give_the_same_results(ray_cluster, folder, search, tmp_path):
     out = done(folder, tmp_path / "out", *OPTIONS, "--max-concurrent-trials", 2)
     assert results_of(out)["trials"] == [each for each in results_of(search)["trials"] if each["name"] < "003"]
