@@ -54,6 +54,7 @@ COMMANDS = {
     "train text": "train figure-4-random --set text.sources=[BAD] --out OUT",
     "tune": "tune BAD --search loop.batch_size=[8,16] --budget 2steps --out OUT",
     "tune text": "tune figure-4-random --set text.sources=[BAD] --search loop.batch_size=[8] --budget 2steps --out OUT",
+    "cloze-questions": "cloze-questions BAD --out OUT",
     "finetune": "finetune BAD --task sst2 --data GUM --out OUT",
     "finetune grid": "finetune BAD --task sst2 --data GUM --grid seed=[1,2] --out OUT",
     "compare": "compare BAD --out OUT",

@@ -58,6 +58,7 @@ MODULES = {
     "filter": "filter",
     "choose-tokenizer": "choose_tokenizer",
     "train": "train",
+    "cloze-questions": "cloze_questions",
     "finetune": "finetune",
     "compare": "train",
     "layers": "train",

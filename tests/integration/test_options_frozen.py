@@ -56,6 +56,15 @@ def test_options_of_each_command():
     }
     candidates = {"kind", "size", "reference", "lowercase", "words", "examples"}
     assert options_of("choose-tokenizer") == candidates | READING | VERBOSITY | {"sources", "out"}
+    asking = {
+        "questions_per_context",
+        "context_words",
+        "unanswerable_fraction",
+        "validation_fraction",
+        "language",
+        "seed",
+    }
+    assert options_of("cloze-questions") == asking | READING | VERBOSITY | {"sources", "out"}
     assert options_of("sample") == READING | {"sources", "number", "recipe", "characters"}
     sharding = {"sources", "out", "recipe", "replace", "workers", "shard_mib", "keep_dropped", "memory_mib"}
     assert options_of("shard") == READING | VERBOSITY | sharding
@@ -71,7 +80,7 @@ def test_options_of_each_command():
         "figure-4": running,
         "figure-5": running | {"pretraining", "pretraining_settings"},
         "embedding-sharing": running | {"task", "data", "finetuning_settings"},
-        "arcd": running | {"other", "data", "finetuning_settings"},
+        "arcd": running | {"other", "data", "questions", "finetuning_settings"},
         "byte-embeddings": VERBOSITY | {"run", "text", "out", "size", "eval_sequences", "settings"},
     }
     assert options_of("train") == VERBOSITY | {"recipe", "out", "settings", "prepared", "workers"}

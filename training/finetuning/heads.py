@@ -32,6 +32,8 @@ _CLASSES = {
 _MAY_BE_NEW = ("pooler", "qa_outputs")
 # Weights outside of the base model that are pre-trained: the dense layer and norm with which ModernBERT's heads begin.
 _PRETRAINED_HEAD = "head."
+# Heads of models for questions. All tasks of questions have the same two outputs, so the head is kept in the next one.
+_QUESTION_HEADS = ("qa_outputs.", "classifier.")
 
 
 class TaskModel(NamedTuple):
@@ -46,7 +48,7 @@ class TaskModel(NamedTuple):
 def build_task_model(
     folder: str, task: Task, special_tokens: SpecialTokens, n_tokens: int, seed: int, *, random_init: bool = False
 ) -> TaskModel:
-    """Add a head for a task to a pre-trained model.
+    """Add a head for a task to a pre-trained model. A model for questions keeps its head for another task of questions.
 
     All weights are drawn from the seed first and then replaced with the pre-trained ones, so a model and its randomly
     initialized baseline have the same head.
@@ -124,14 +126,16 @@ def allow_length(config: PreTrainedConfig, length: int) -> None:
 
 @torch.no_grad()
 def _copy_weights(model: PreTrainedModel, source: PreTrainedModel, folder: str) -> set[str]:
-    """Copy the weights of the base model and of ModernBERT's pre-trained head, and return their names."""
+    """Copy the weights of the base model and of a pre-trained head, and return their names."""
     base, weights = model.base_model, source.base_model.state_dict()
     shared = {name: weights[name] for name in base.state_dict() if name in weights}
     for name in base.state_dict():
         if name not in shared and not name.startswith(_MAY_BE_NEW):
             raise BitcipherError(f"The model in {folder} lacks the weights {name}, which {type(model).__name__} needs.")
     base.load_state_dict(shared, strict=False)
-    head = {name: weight for name, weight in source.state_dict().items() if name.startswith(_PRETRAINED_HEAD)}
+    both_answer = type(source) is type(model) is MODEL_FOR_QUESTION_ANSWERING_MAPPING.get(type(model.config), None)
+    prefixes = (_PRETRAINED_HEAD, *_QUESTION_HEADS) if both_answer else (_PRETRAINED_HEAD,)
+    head = {name: weight for name, weight in source.state_dict().items() if name.startswith(prefixes)}
     model.load_state_dict(head, strict=False)
     copied = {weight for name, weight in base.named_parameters() if name in shared}
     return {name for name, weight in model.named_parameters() if weight in copied or name in head}

@@ -47,6 +47,6 @@ class Predictions(Record):
     scores: Scores
     """Scores of the model of the run, in percent: with early stopping of the best step, else of the last one."""
     baselines: dict[str, Scores]
-    """Scores of baselines that do not read the text."""
+    """Scores of baselines that are not trained."""
     predictions: list[dict[str, Any]] = Field(repr=False)
     """Predictions with their examples."""

@@ -35,7 +35,7 @@ class TrialOutcome(Record):
     scores: Scores = Field(default_factory=dict)
     """Scores of the validation split, in percent; empty if the trial diverged."""
     baselines: dict[str, Scores] = Field(default_factory=dict)
-    """Scores of baselines that do not read the text."""
+    """Scores of baselines that are not trained."""
     diverged: str | None = None
     """Sentence on the divergence; None if there was none."""
 

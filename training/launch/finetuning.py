@@ -22,7 +22,7 @@ class FinetuningResult(RunResult):
     scores: Scores
     """Scores of the model, in percent."""
     baselines: dict[str, Scores]
-    """Scores of baselines that do not read the text."""
+    """Scores of baselines that are not trained."""
 
 
 def finetune(

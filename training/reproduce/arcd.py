@@ -42,6 +42,7 @@ def reproduce_arcd(
     sources: Sequence[str],
     other: Sequence[str],
     data: str,
+    questions: str | None,
     out: str,
     seeds: int,
     settings: Sequence[str],
@@ -55,10 +56,12 @@ def reproduce_arcd(
         sources: sources of Arabic text for pre-training.
         other: sources of text in other languages, which the multilingual model reads, too.
         data: folder of arcd-train.json and arcd-test.json.
+        questions: folder of train-v1.1.json and dev-v1.1.json with Arabic questions, on which each model is fine-tuned
+            before ARCD, by default for one epoch; None for ARCD alone.
         out: path or URI of the directory of the runs and of scores.md.
         seeds: number of runs per model; each has its own pre-training and fine-tuning.
         settings: changes to the recipes.
-        finetuning_settings: changes to the options of fine-tuning.
+        finetuning_settings: changes to the options of fine-tuning, on `questions`, too.
         workers: number of Ray workers; 0 trains in this process.
         progress: progress display.
 
@@ -69,6 +72,8 @@ def reproduce_arcd(
         BitcipherError: if a source or the data is missing or damaged, or the directory has runs with other options.
     """
     read_task("arcd", data)  # before hours of pre-training, because files can be missing or damaged
+    if questions is not None:
+        read_task("squad", questions)
     results: dict[str, list[FinetuningResult]] = {}
     for seed in range(1, seeds + 1):
         for name, model in MODELS.items():
@@ -78,9 +83,15 @@ def reproduce_arcd(
             run = train_recipe(model.recipe, target, out, changes, workers, progress)
             untrained = {f"{name}, random weights": True} if name in UNTRAINED else {}
             for row, random_init in {name: False, **untrained}.items():
-                values = {"model": run, "task": "arcd", "data": data, "seed": seed, "random_init": random_init}
-                folder = storage.join(out, f"arcd-{row.replace(', ', '-').replace(' ', '-')}-{seed}")
-                options = make_finetune_options(values, finetuning_settings)
+                suffix = f"{row.replace(', ', '-').replace(' ', '-')}-{seed}"
+                values = {"model": run, "seed": seed, "random_init": random_init}
+                if questions is not None:
+                    first = values | {"task": "squad", "data": questions, "num_train_epochs": 1.0}
+                    folder = storage.join(out, f"questions-{suffix}")
+                    launch_finetuning(make_finetune_options(first, finetuning_settings), folder, workers, progress)
+                    values = {"model": folder, "seed": seed}
+                options = make_finetune_options(values | {"task": "arcd", "data": data}, finetuning_settings)
+                folder = storage.join(out, f"arcd-{suffix}")
                 results.setdefault(row, []).append(launch_finetuning(options, folder, workers, progress))
     table = score_table("words", results, METRICS, ("paper, exact match / F1 / sentence match", PUBLISHED))
     storage.write_bytes(storage.join(out, "scores.md"), table.encode())

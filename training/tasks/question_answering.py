@@ -9,7 +9,7 @@ from bitcipher.errors import BitcipherError
 from training.metrics.question_answering import scores, scores_with_no_answers
 from training.tasks.answers import AnswerPrediction, decode_answers
 from training.tasks.base import Features, Kind, Part, check_outputs, get_examples
-from training.tasks.baselines import no_answers, random_spans
+from training.tasks.baselines import no_answers, phrases_near_question_words, random_spans
 from training.tasks.encoder import Encoder
 from training.tasks.squad import Question, QuestionFile, read_squad
 from training.tasks.windows import make_windows
@@ -85,8 +85,12 @@ class QuestionTask:
         return scores_with_no_answers(golds, texts, no_answer_scores, self.threshold)
 
     def baselines(self) -> dict[str, list[AnswerPrediction]]:
-        """Return two baselines: a random span of each context, and empty answers."""
-        return {"a random span": random_spans(self.validation, seed=0), "no answer": no_answers(self.validation)}
+        """Return a random span of each context, empty answers, and the phrase near most words of the question."""
+        return {
+            "a random span": random_spans(self.validation, seed=0),
+            "no answer": no_answers(self.validation),
+            "a phrase near the question's words": phrases_near_question_words(self.validation),
+        }
 
 
 def read_questions(

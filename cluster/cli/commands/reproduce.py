@@ -205,6 +205,15 @@ def arcd(
     ],
     data: Annotated[str, typer.Option(help="Folder of arcd-train.json and arcd-test.json.", metavar=PATH)],
     out: Out,
+    questions: Annotated[
+        str | None,
+        typer.Option(
+            help="Folder of train-v1.1.json and dev-v1.1.json with Arabic questions, such as those of `bitcipher "
+            "cloze-questions --language ar`, to fine-tune on before ARCD, by default for an epoch.",
+            show_default="only ARCD",
+            metavar=PATH,
+        ),
+    ] = None,
     seeds: Seeds = 3,
     settings: Settings = None,
     finetuning_settings: FinetuningSettings = None,
@@ -224,6 +233,7 @@ def arcd(
             sources,
             other,
             storage.absolute(data),
+            questions and storage.absolute(questions),
             storage.absolute(out),
             seeds,
             settings or [],

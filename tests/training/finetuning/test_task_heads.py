@@ -6,7 +6,7 @@ from tiny_tasks import write_model
 
 from bitcipher.errors import BitcipherError
 from training import models
-from training.data import load_tokenizer, special_tokens, vocab_size
+from training.data import load_tokenizer, save_tokenizer, special_tokens, vocab_size
 from training.finetuning.heads import allow_length, build_task_model, max_sequence_length
 from training.models import ARCHITECTURES, load_model, save_model
 from training.models.checkpoint import read_config
@@ -58,6 +58,17 @@ def test_pretrained_head_of_modernbert_is_copied(tmp_path):
     made = made_of(folder, "classification")
     assert made.new_weights == ("classifier.weight", "classifier.bias")
     assert torch.equal(made.model.head.dense.weight, load_model(str(folder)).head.dense.weight)
+
+
+def test_head_of_model_for_questions_is_kept_for_questions_only(folder, tmp_path):
+    first = made_of(folder, "question-answering", seed=1).model
+    save_model(first, str(tmp_path / "answering"))
+    save_tokenizer(load_tokenizer(str(folder / "tokenizer.json")), str(tmp_path / "answering" / "tokenizer.json"))
+    second = made_of(tmp_path / "answering", "question-answering", seed=2)
+    assert second.new_weights == ()
+    weights = second.model.state_dict()
+    assert all(torch.equal(weights[name], weight) for name, weight in first.state_dict().items())
+    assert made_of(tmp_path / "answering", "classification", seed=2).new_weights
 
 
 def test_new_weights_are_heads_and_poolers(folder):

@@ -37,11 +37,20 @@ def write_arcd(folder):
     return folder
 
 
+def write_questions(folder, arcd):
+    folder.mkdir()
+    for name, source in (("train-v1.1.json", "arcd-train.json"), ("dev-v1.1.json", "arcd-test.json")):
+        (folder / name).write_bytes((arcd / source).read_bytes())
+    return folder
+
+
 @pytest.mark.long
 def test_all_models_are_trained_and_fine_tuned(tmp_path):
     (tmp_path / "arabic.txt").write_text("\n".join(sentence(number) for number in range(400)), "utf-8")
     corpus, data = tiny_commands.write_corpus(tmp_path / "corpus"), write_arcd(tmp_path / "arcd")
+    questions = write_questions(tmp_path / "questions", data)
     line = ["reproduce", "arcd", tmp_path / "arabic.txt", "--other", corpus, "--data", data, "--out", tmp_path / "out"]
+    line += ["--questions", questions]
     line += ["--seeds", 1, *tiny_commands.arguments_of(SETTINGS)]
     line += [argument for setting in FINETUNING for argument in ("--set-finetuning", setting)]
     tables = []
@@ -74,4 +83,7 @@ def test_all_models_are_trained_and_fine_tuned(tmp_path):
         assert contexts[each["id"]][best["start"] : best["end"]] == each["answer"]
     assert json.loads((tmp_path / "out" / "segmented-cipher-1" / "embedding_init.json").read_text())["n_random"] < 30
     assert not (tmp_path / "out" / "segmented-1" / "embedding_init.json").exists()
+    for name in ("segmented-1", "segmented-random-weights-1"):
+        task = json.loads((tmp_path / "out" / f"arcd-{name}" / "task.json").read_text())
+        assert task["new_weights"] == []  # the head of the first questions is kept
     assert read_metrics(tmp_path / "out" / "multilingual-1")[-1]["step"] == 4

@@ -1,6 +1,6 @@
 import pytest
 
-from training.tasks.baselines import MAX_WORDS, random_spans
+from training.tasks.baselines import MAX_WORDS, phrases_near_question_words, random_spans
 from training.tasks.entities import EntityTask
 from training.tasks.question_answering import QuestionTask
 from training.tasks.sentences import SentenceExample, SentenceTask
@@ -51,6 +51,19 @@ def test_baselines_of_unanswerable_questions():
     assert {name: task.score(guesses)["exact"] for name, guesses in task.baselines().items()} == {
         "a random span": task.score(random_spans(asked, seed=0))["exact"],
         "no answer": 25,
+        "a phrase near the question's words": 25,
     }
     assert task.score(random_spans(asked, seed=0))["NoAns_exact"] == 0
     assert random_spans(questions(1, " \n"), seed=0)[0].text == ""
+
+
+def test_phrase_near_words_of_the_question():
+    context = (
+        "The Elbe crosses the town of Dresden in the north. The Tiber crosses the city of Rome in the south. "
+        "The castle of the king was built in 1672 and the tower of the queen in 1803."
+    )
+    texts = ("which city does the Tiber cross?", "when was the tower built?", "?")
+    rome, year, empty = phrases_near_question_words([Question("1", text, context, (), ()) for text in texts])
+    assert (rome.text, year.text) == ("Rome", "1672")
+    assert year.no_answer_score < rome.no_answer_score < empty.no_answer_score == 0.5
+    assert phrases_near_question_words(questions(1, " \n")) == [("", 0.5, ())]

@@ -1,0 +1,38 @@
+"""Command that makes questions and answers from plain text: `cloze-questions`."""
+
+from typing import Annotated, Any
+
+import typer
+
+from bitcipher.terminal import print_text
+from cluster.cli.dependencies import require_extra
+from cluster.cli.options import option_name, record_options
+from cluster.cli.verbosity import with_verbosity
+from cluster.metavars import PATH
+from training.cloze_questions import ClozeOptions
+
+
+@with_verbosity
+@record_options(ClozeOptions)
+def cloze_questions(
+    option_values: dict[str, Any],
+    sources: Annotated[
+        list[str],
+        typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or web archives.", metavar=PATH),
+    ],
+    *,
+    out: Annotated[str, typer.Option(help="Folder for the training and the validation file.", metavar=PATH)],
+) -> None:
+    """Make a question answering task from plain text, to fine-tune a model on before the real questions.
+
+    For example: bitcipher cloze-questions enwiki --out cloze
+    """
+    require_extra("training", "`bitcipher cloze-questions`")
+    from pipelines.ingest.sources import list_sources
+    from pipelines.runtime.progress import StageProgress
+    from training.cloze_questions.write_questions import write_questions
+
+    options = ClozeOptions.parse(option_values, name=option_name)
+    with StageProgress() as progress:
+        counts = write_questions(list_sources(sources, options.format), out, options, progress)
+    print_text(f"{out} holds {counts.train:,} training and {counts.validation:,} validation questions.")

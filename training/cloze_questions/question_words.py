@@ -1,0 +1,18 @@
+"""Question words by language and kind of answer."""
+
+from training.cloze_questions.options import Language
+
+# Arabic has no capital letters, so it has no names.
+QUESTION_WORDS: dict[Language, dict[str, tuple[str, ...]]] = {
+    "en": {
+        "year": ("when", "in what year"),
+        "number": ("how many", "how much"),
+        "name": ("who", "what", "where", "which"),
+        "other": ("what", "which"),
+    },
+    "ar": {
+        "year": ("متى", "في أي عام"),
+        "number": ("كم", "كم عدد"),
+        "other": ("ما", "من", "أين"),
+    },
+}

@@ -1,0 +1,89 @@
+"""Cloze questions about the contexts of a document (Lewis et al. 2019, "Unsupervised Question Answering by Cloze
+Translation", arXiv 1906.04980, section 2)."""
+
+from collections.abc import Mapping, Sequence, Set
+from typing import NamedTuple
+
+import numpy as np
+
+from training.cloze_questions.contexts import Context
+from training.cloze_questions.options import ClozeOptions
+from training.counter_rng import derive_key, uniform
+from training.tasks.phrases import Phrase, Word, find_phrases
+
+# Number of words of a sentence that a question keeps, besides the answer.
+QUESTION_WORDS = 12
+# Lewis et al. 2019, section 2.3: words are dropped with a probability of 0.1, and move by up to three positions.
+DROPPED_FRACTION = 0.1
+MAX_MOVE = 3
+
+
+class ClozeQuestion(NamedTuple):
+    """Question on a context of a document."""
+
+    context: int
+    """Index of the context."""
+    question: str
+    answer: str | None
+    """Text of the answer, or None if the context has none."""
+    answer_start: int
+    """Position of the answer's first character in the context; 0 if there is none."""
+
+
+def make_questions(
+    contexts: Sequence[Context],
+    frequent: Set[str],
+    question_words: Mapping[str, Sequence[str]],
+    options: ClozeOptions,
+    document: int,
+) -> list[ClozeQuestion]:
+    """Return the questions of a document, ordered by context.
+
+    Args:
+        contexts: contexts of the document.
+        frequent: frequent words, lowercase.
+        question_words: question words by the kind of the answer.
+        options: number and form of the questions.
+        document: number of the document, which selects the random numbers.
+    """
+    questions = []
+    for number, context in enumerate(contexts):
+        candidates = [
+            (sentence, phrase)
+            for sentence in context.sentences
+            if len(sentence) > QUESTION_WORDS // 2
+            for phrase in find_phrases(sentence, frequent)
+        ]
+        draws = uniform(derive_key(options.seed, "cloze questions", document, number), np.arange(len(candidates)), 5)
+        chosen = np.sort(np.argsort(draws[:, 0])[: options.questions_per_context])
+        for index in chosen.tolist():
+            sentence, phrase = candidates[index]
+            key = derive_key(options.seed, "cloze words", document, number, index)
+            kinds = question_words[phrase.kind]
+            question_word = kinds[int(draws[index, 1] * len(kinds))]
+            question = f"{question_word} {_clause(sentence, phrase, draws[index, 2], key)}?"
+            start, end = sentence[phrase.first].start, sentence[phrase.last].end
+            answer = context.text[start:end]
+            moved = _other_context(contexts, number, answer, draws[index, 4])
+            if draws[index, 3] < options.unanswerable_fraction and moved is not None:
+                questions.append(ClozeQuestion(moved, question, None, 0))
+            else:
+                questions.append(ClozeQuestion(number, question, answer, start))
+    return sorted(questions, key=lambda question: question.context)
+
+
+def _clause(sentence: Sequence[Word], phrase: Phrase, draw: float, key: int) -> str:
+    """Return words around a phrase in a random order near that of the sentence, with some left out."""
+    before = min(phrase.first, round(draw * QUESTION_WORDS))
+    after = sentence[phrase.last + 1 : phrase.last + 1 + QUESTION_WORDS - before]
+    words = [word.text for word in (*sentence[phrase.first - before : phrase.first], *after)]
+    draws = uniform(key, np.arange(len(words)), 2)
+    order = np.argsort(np.arange(len(words)) + draws[:, 0] * MAX_MOVE, kind="stable")
+    return " ".join(words[index] for index in order.tolist() if draws[index, 1] >= DROPPED_FRACTION)
+
+
+def _other_context(contexts: Sequence[Context], own: int, answer: str, draw: float) -> int | None:
+    """Return a random other context that does not contain the answer, or None."""
+    needle = answer.lower()
+    others = [index for index, each in enumerate(contexts) if index != own and needle not in each.text.lower()]
+    return others[int(draw * len(others))] if others else None
