@@ -143,6 +143,12 @@ def _check_config(options: ModelOptions, folder: str, config: PreTrainedConfig, 
                 f"The model in {folder} has {option} {stored}, but `model.{option}` is {getattr(options, option)}; "
                 f"set it to {stored}."
             )
+    if options.architecture == "modernbert" and config.layer_types != expected.layer_types:
+        kinds = ", ".join(kind.removesuffix("_attention") for kind in config.layer_types)
+        raise BitcipherError(
+            f"The layers of the model in {folder} have {kinds} attention, which differs from "
+            f"`model.global_attn_every_n_layers` {options.global_attn_every_n_layers}; set it to that of the model."
+        )
     if config.vocab_size < expected.vocab_size:
         raise BitcipherError(
             f"The model in {folder} has {config.vocab_size:,} tokens, but the tokenizer has {expected.vocab_size:,}; "

@@ -16,6 +16,8 @@ ENCODERS = ("bert", "roberta", "modernbert", "deberta")
 TRANSFORMERS_INITIALIZER_RANGE = 0.02
 # Default of T5 in transformers.
 RELATIVE_ATTENTION_NUM_BUCKETS = 32
+# Default of ModernBERT in transformers.
+GLOBAL_ATTN_EVERY_N_LAYERS = 3
 
 
 class ModelOptions(Record):
@@ -49,6 +51,9 @@ class ModelOptions(Record):
     """Number of groups of distances that have a bias of their own in the attention of `t5`. The decoder tells half as
     many distances apart exactly, and the encoder a quarter in each direction; larger distances share groups. A model
     that must count equal tokens needs more of them."""
+    global_attn_every_n_layers: int = Field(GLOBAL_ATTN_EVERY_N_LAYERS, ge=1)
+    """Distance between layers of `modernbert` that attend to the whole sequence, beginning with the first; the others
+    attend to 64 tokens on either side. With 1, all layers attend to the whole sequence."""
     tie_word_embeddings: bool = True
     """Share one weight between the input embeddings and the output layer."""
     embedding_size: int | None = Field(None, ge=1)
@@ -84,6 +89,10 @@ class ModelOptions(Record):
         if self.relative_attention_num_buckets != RELATIVE_ATTENTION_NUM_BUCKETS and self.architecture != "t5":
             raise ValueError(
                 f"`model.relative_attention_num_buckets` needs a t5; leave it out for {self.architecture}."
+            )
+        if self.global_attn_every_n_layers != GLOBAL_ATTN_EVERY_N_LAYERS and self.architecture != "modernbert":
+            raise ValueError(
+                f"`model.global_attn_every_n_layers` needs a modernbert; leave it out for {self.architecture}."
             )
         if self.next_sentence and self.architecture not in ("bert", "modernbert"):
             raise ValueError(f"`model.next_sentence` needs a bert or modernbert; leave it out for {self.architecture}.")

@@ -111,6 +111,24 @@ def test_t5_tells_half_as_many_distances_apart_as_it_has_buckets(buckets, apart,
         model_of("t5", relative_attention_num_buckets=50, checkpoint=str(tmp_path))
 
 
+def test_all_layers_of_modernbert_can_attend_to_the_whole_sequence(tmp_path):
+    layers = {"num_hidden_layers": 4, "max_position_embeddings": 160}
+    kinds = {
+        every: model_of("modernbert", global_attn_every_n_layers=every, **layers).config.layer_types for every in (1, 3)
+    }
+    assert kinds[1] == ["full_attention"] * 4
+    assert kinds[3] == ["full_attention", "sliding_attention", "sliding_attention", "full_attention"]
+    save_model(model_of("modernbert", global_attn_every_n_layers=1, **layers), str(tmp_path))
+    with pytest.raises(
+        BitcipherError, match=r"full, full, full, full attention, .* `model.global_attn_every_n_layers` 3"
+    ):
+        model_of("modernbert", checkpoint=str(tmp_path), **layers)
+    assert (
+        model_of("modernbert", global_attn_every_n_layers=1, checkpoint=str(tmp_path), **layers).config.layer_types
+        == ["full_attention"] * 4
+    )
+
+
 @pytest.mark.parametrize(
     ("saved", "wanted", "sentence"),
     [

@@ -19,6 +19,7 @@ from training.models import ModelOptions
             "relative_attention_num_buckets` needs a t5; leave it out for roberta",
         ),
         ({"architecture": "t5", "relative_attention_num_buckets": 255}, "must be between 4 and 254, got 255"),
+        ({"global_attn_every_n_layers": 1}, "global_attn_every_n_layers` needs a modernbert; leave it out for roberta"),
         ({"next_sentence": True}, "next_sentence` needs a bert or modernbert"),
         (
             {"architecture": "bert", "tie_word_embeddings": False, "embedding_size": 32},
