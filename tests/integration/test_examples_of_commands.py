@@ -87,9 +87,11 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("multi30k", "vicreg"):
         (folder / "runs" / name).mkdir()
     write_task(folder / "squad", "squad", 20)
+    write_task(folder / "cloze", "squad", 20)
     for task, name in (("cola", "CoLA"), ("sst2", "SST-2")):
         write_task(folder / "glue" / name, task, 20)
     run(f"finetune {folder}/encoder --task cola --data {folder}/glue/CoLA --out {folder}/runs/cola")
+    run(f"finetune {folder}/encoder --task squad --data {folder}/cloze --out {folder}/runs/cloze")
     for way in ("ordinary", "cipher"):
         checkpoint = f"model.checkpoint={pretrained}"
         tiny_commands.train(folder, folder / "runs" / f"roberta-{way}", checkpoint, recipe=f"figure-5-roberta-{way}")
@@ -149,7 +151,8 @@ def test_example_runs(folder, command):
     arguments = shlex.split(command)[1:]
     if arguments[0] == "build":
         shutil.rmtree(folder / "vectors")
-    if arguments[0] in ("train", "finetune") and "--out" in arguments:  # a prepared run can have other options
+    # A prepared folder can have other options.
+    if arguments[0] in ("train", "finetune", "cloze-questions") and "--out" in arguments:
         shutil.rmtree(folder / arguments[arguments.index("--out") + 1], ignore_errors=True)
     if arguments[0] == "train":  # an unchanged recipe takes minutes
         arguments += tiny_commands.arguments_of()
