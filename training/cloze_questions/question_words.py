@@ -2,7 +2,7 @@
 
 from training.cloze_questions.options import Language
 
-# Arabic has no capital letters, so it has no names.
+# Arabic has no capital letters, so its names are those in other scripts.
 QUESTION_WORDS: dict[Language, dict[str, tuple[str, ...]]] = {
     "en": {
         "year": ("when", "in what year"),
@@ -13,6 +13,7 @@ QUESTION_WORDS: dict[Language, dict[str, tuple[str, ...]]] = {
     "ar": {
         "year": ("متى", "في أي عام"),
         "number": ("كم", "كم عدد"),
+        "name": ("من", "ما"),
         "other": ("ما", "من", "أين"),
     },
 }

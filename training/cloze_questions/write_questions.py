@@ -87,9 +87,12 @@ def write_questions(sources: list[Source], out: str, options: ClozeOptions, prog
 
 def _read(sources: list[Source], options: ClozeOptions, name: str, progress: StageProgress) -> Iterator[str]:
     bar = progress.begin(name, sum(source.size for source in sources))
-    for number, source in enumerate(sources, 1):
-        yield from read_documents(source, options)
-        progress.advance(bar, source.size, f"{number:,} of {len(sources):,} sources")
+    try:
+        for number, source in enumerate(sources, 1):
+            yield from read_documents(source, options)
+            progress.advance(bar, source.size, f"{number:,} of {len(sources):,} sources")
+    finally:  # frequent words are not counted in all documents
+        progress.end(bar)
 
 
 def _article(document: int, contexts: list[Context], questions: list[ClozeQuestion]) -> dict[str, Any]:

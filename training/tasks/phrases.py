@@ -1,6 +1,7 @@
 """Phrases of a sentence that can be answers: runs of words between frequent words and punctuation."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from itertools import islice
@@ -12,7 +13,6 @@ N_FREQUENT_WORDS = 100
 MAX_PHRASE_WORDS = 5
 
 _WORD = re.compile(r"\S+")
-_EDGES = re.compile(r"^\W+|\W+$")
 # A year of four digits, in the digits of any script.
 _YEAR = re.compile(r"\d{4}")
 
@@ -48,12 +48,15 @@ def split_words(text: str, start: int = 0, end: int | None = None) -> list[Word]
     words: list[Word] = []
     breaks = False
     for match in _WORD.finditer(text, start, len(text) if end is None else end):
-        word = _EDGES.sub("", match[0])
-        if not word:
+        first, last = match.span()
+        while first < last and _is_punctuation(text[first]):
+            first += 1
+        while first < last and _is_punctuation(text[last - 1]):
+            last -= 1
+        if first == last:
             breaks = True
             continue
-        at = match.start() + match[0].index(word)
-        words.append(Word(word, at, breaks or at > match.start(), at + len(word) < match.end()))
+        words.append(Word(text[first:last], first, breaks or first > match.start(), last < match.end()))
         breaks = False
     return words
 
@@ -106,6 +109,11 @@ def _kind(run: Sequence[Word], *, is_sentence_start: bool) -> str:
         return "number"
     is_name = any(word.text[0].isupper() for word in run[is_sentence_start:])
     return "name" if is_name else "other"
+
+
+def _is_punctuation(character: str) -> bool:
+    # Punctuation, symbols and control characters. Vowel signs, as of Arabic and Hindi, are parts of a word.
+    return not character.isalnum() and unicodedata.category(character)[0] in "PSC"
 
 
 def _has_digit(word: str) -> bool:

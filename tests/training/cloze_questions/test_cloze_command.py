@@ -9,7 +9,9 @@ from training.finetuning.task_files import read_task
 
 SENTENCE = "The {} river crosses the town of {} in the north, and {} bridges of the old kind were built in {}."
 NAMES = ("Elbe", "Oder", "Tiber", "Seine", "Ebro", "Tagus", "Volga", "Don", "Neva", "Po")
-ARABIC = "ولد الكاتب في مدينة القاهرة في عام {} ودرس في جامعة المدينة في كلية الآداب ثم كتب كتبا كثيرة عن تاريخ مصر."
+ARABIC = (
+    "ولد الكاتب Taha Hussein في مدينة القاهرة في عام {} ودرس في جامعة المدينة في كلية الآداب ثم كتب كتبا عن تاريخ مصر."
+)
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ def test_words_have_no_punctuation():
     assert [word.text for word in words if word.breaks_before] == ["No", "never"]
     assert [word.text for word in words if word.breaks_after] == ["said", "never", "U.S"]
     assert [word.text for word in split_words(text, 6, 13)] == ["aid", "N"]
+    assert [word.text for word in split_words("«بيتٌ»، हिन्दी।")] == ["بيتٌ", "हिन्दी"]
 
 
 def test_phrases_lie_between_frequent_words_and_punctuation():
