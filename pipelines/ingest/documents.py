@@ -1,6 +1,6 @@
 """Whole documents of a source, for code that needs all text of a document in memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.quarantine import Quarantine
@@ -8,6 +8,7 @@ from pipelines.ingest.raw_documents import RawDocument
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers import read_source
 from pipelines.ingest.sources import Source
+from pipelines.runtime.progress import StageProgress
 
 
 def read_documents(source: Source, options: ReadOptions, quarantine: Quarantine | None = None) -> Iterator[str]:
@@ -18,6 +19,22 @@ def read_documents(source: Source, options: ReadOptions, quarantine: Quarantine 
     for _, text in read_whole_records(source, options, quarantine):
         if text and not text.isspace():
             yield text
+
+
+def read_all_documents(
+    sources: Sequence[Source], options: ReadOptions, name: str, progress: StageProgress
+) -> Iterator[str]:
+    """Yield the documents of sources as `read_documents` does, with a bar of the given name.
+
+    The bar is filled even if the caller does not take all documents.
+    """
+    bar = progress.begin(name, sum(source.size for source in sources))
+    try:
+        for number, source in enumerate(sources, 1):
+            yield from read_documents(source, options)
+            progress.advance(bar, source.size, f"{number:,} of {len(sources):,} sources")
+    finally:
+        progress.end(bar)
 
 
 def read_whole_records(

@@ -1,9 +1,10 @@
 """Question words by language and kind of answer."""
 
 from training.cloze_questions.options import Language
+from training.tasks.phrases import PhraseKind
 
 # Arabic has no capital letters, so its names are those in other scripts.
-QUESTION_WORDS: dict[Language, dict[str, tuple[str, ...]]] = {
+QUESTION_WORDS: dict[Language, dict[PhraseKind, tuple[str, ...]]] = {
     "en": {
         "year": ("when", "in what year"),
         "number": ("how many", "how much"),

@@ -9,7 +9,7 @@ import numpy as np
 from training.cloze_questions.contexts import Context
 from training.cloze_questions.options import ClozeOptions
 from training.counter_rng import derive_key, uniform
-from training.tasks.phrases import Phrase, Word, find_phrases
+from training.tasks.phrases import Phrase, PhraseKind, Word, find_phrases
 
 # Number of words of a sentence that a question keeps, besides the answer.
 QUESTION_WORDS = 12
@@ -33,7 +33,7 @@ class ClozeQuestion(NamedTuple):
 def make_questions(
     contexts: Sequence[Context],
     frequent: Set[str],
-    question_words: Mapping[str, Sequence[str]],
+    question_words: Mapping[PhraseKind, Sequence[str]],
     options: ClozeOptions,
     document: int,
 ) -> list[ClozeQuestion]:
@@ -47,29 +47,36 @@ def make_questions(
         document: number of the document, which selects the random numbers.
     """
     questions = []
+    lowercase = [context.text.lower() for context in contexts]
     for number, context in enumerate(contexts):
-        candidates = [
-            (sentence, phrase)
-            for sentence in context.sentences
-            if len(sentence) > QUESTION_WORDS // 2
-            for phrase in find_phrases(sentence, frequent)
-        ]
+        candidates = _find_candidates(context, frequent)
         draws = uniform(derive_key(options.seed, "cloze questions", document, number), np.arange(len(candidates)), 5)
         chosen = np.sort(np.argsort(draws[:, 0])[: options.questions_per_context])
         for index in chosen.tolist():
             sentence, phrase = candidates[index]
+            _, word_draw, clause_draw, kind_draw, context_draw = draws[index].tolist()
+            words = question_words[phrase.kind]
             key = derive_key(options.seed, "cloze words", document, number, index)
-            kinds = question_words[phrase.kind]
-            question_word = kinds[int(draws[index, 1] * len(kinds))]
-            question = f"{question_word} {_clause(sentence, phrase, draws[index, 2], key)}?"
+            question = f"{words[int(word_draw * len(words))]} {_clause(sentence, phrase, clause_draw, key)}?"
             start, end = sentence[phrase.first].start, sentence[phrase.last].end
             answer = context.text[start:end]
-            moved = _other_context(contexts, number, answer, draws[index, 4])
-            if draws[index, 3] < options.unanswerable_fraction and moved is not None:
-                questions.append(ClozeQuestion(moved, question, None, 0))
-            else:
+            is_moved = kind_draw < options.unanswerable_fraction
+            other = _find_other_context(lowercase, number, answer.lower(), context_draw) if is_moved else None
+            if other is None:
                 questions.append(ClozeQuestion(number, question, answer, start))
+            else:
+                questions.append(ClozeQuestion(other, question, None, 0))
     return sorted(questions, key=lambda question: question.context)
+
+
+def _find_candidates(context: Context, frequent: Set[str]) -> list[tuple[Sequence[Word], Phrase]]:
+    """Return the phrases of a context that can be answers, each with its sentence. Short sentences have none."""
+    return [
+        (sentence, phrase)
+        for sentence in context.sentences
+        if len(sentence) > QUESTION_WORDS // 2
+        for phrase in find_phrases(sentence, frequent)
+    ]
 
 
 def _clause(sentence: Sequence[Word], phrase: Phrase, draw: float, key: int) -> str:
@@ -82,8 +89,7 @@ def _clause(sentence: Sequence[Word], phrase: Phrase, draw: float, key: int) -> 
     return " ".join(words[index] for index in order.tolist() if draws[index, 1] >= DROPPED_FRACTION)
 
 
-def _other_context(contexts: Sequence[Context], own: int, answer: str, draw: float) -> int | None:
-    """Return a random other context that does not contain the answer, or None."""
-    needle = answer.lower()
-    others = [index for index, each in enumerate(contexts) if index != own and needle not in each.text.lower()]
+def _find_other_context(texts: Sequence[str], own: int, answer: str, draw: float) -> int | None:
+    """Return the index of a random other text that does not contain the answer, or None."""
+    others = [index for index, text in enumerate(texts) if index != own and answer not in text]
     return others[int(draw * len(others))] if others else None

@@ -2,14 +2,13 @@
 
 import gzip
 import json
-from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.documents import read_documents
+from pipelines.ingest.documents import read_all_documents
 from pipelines.ingest.sources import Source
 from pipelines.runtime.progress import StageProgress
 from training.cloze_questions.contexts import Context, split_document
@@ -64,11 +63,11 @@ def write_questions(sources: list[Source], out: str, options: ClozeOptions, prog
     uris = [storage.join(out, f"{part}-{version}.json.gz") for part in ("train", "dev")]
     for uri in uris:
         storage.check_new(uri)
-    frequent = frequent_words(_read(sources, options, "words", progress))
+    frequent = frequent_words(read_all_documents(sources, options, "words", progress))
     with storage.writing_new(uris[0]) as train_stream, storage.writing_new(uris[1]) as validation_stream:
         train, validation = (_QuestionFile(stream, version) for stream in (train_stream, validation_stream))
         key = derive_key(options.seed, "validation documents")
-        for number, text in enumerate(_read(sources, options, "questions", progress)):
+        for number, text in enumerate(read_all_documents(sources, options, "questions", progress)):
             contexts = split_document(text, options.context_words)
             questions = make_questions(contexts, frequent, QUESTION_WORDS[options.language], options, number)
             if questions:
@@ -78,21 +77,11 @@ def write_questions(sources: list[Source], out: str, options: ClozeOptions, prog
         if not all(counts):
             raise BitcipherError(
                 f"The text gives {counts.train:,} training and {counts.validation:,} validation questions; give more "
-                "documents, or set `validation_fraction`."
+                "documents, or change --validation-fraction."
             )
         train.close()
         validation.close()
     return counts
-
-
-def _read(sources: list[Source], options: ClozeOptions, name: str, progress: StageProgress) -> Iterator[str]:
-    bar = progress.begin(name, sum(source.size for source in sources))
-    try:
-        for number, source in enumerate(sources, 1):
-            yield from read_documents(source, options)
-            progress.advance(bar, source.size, f"{number:,} of {len(sources):,} sources")
-    finally:  # frequent words are not counted in all documents
-        progress.end(bar)
 
 
 def _article(document: int, contexts: list[Context], questions: list[ClozeQuestion]) -> dict[str, Any]:

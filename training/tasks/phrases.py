@@ -5,12 +5,15 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from itertools import islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 # Words that divide a sentence into phrases. In English, they are nearly all articles, prepositions, pronouns,
 # conjunctions and auxiliary verbs, and make up half of the text.
 N_FREQUENT_WORDS = 100
 MAX_PHRASE_WORDS = 5
+
+# Kind of a phrase: a year of four digits, another phrase with a digit, a phrase with a capital letter, or neither.
+PhraseKind = Literal["year", "number", "name", "other"]
 
 _WORD = re.compile(r"\S+")
 # A year of four digits, in the digits of any script.
@@ -39,8 +42,7 @@ class Phrase(NamedTuple):
 
     first: int
     last: int
-    kind: str
-    """`year`, `number`, `name` or `other`."""
+    kind: PhraseKind
 
 
 def split_words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
@@ -102,7 +104,7 @@ def find_phrases(words: Sequence[Word], frequent: Set[str]) -> list[Phrase]:
     return phrases
 
 
-def _kind(run: Sequence[Word], *, is_sentence_start: bool) -> str:
+def _kind(run: Sequence[Word], *, is_sentence_start: bool) -> PhraseKind:
     if len(run) == 1 and _YEAR.fullmatch(run[0].text):
         return "year"
     if any(_has_digit(word.text) for word in run):

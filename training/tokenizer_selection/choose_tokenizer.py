@@ -1,7 +1,6 @@
 """Training and selection of a tokenizer for a corpus."""
 
 import hashlib
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -12,7 +11,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.records import FROM_LIST, Count, Record, Strings
 from bitcipher.redaction import redact
 from pipelines.ingest.content_hash import hash_sources, sha256
-from pipelines.ingest.documents import read_documents
+from pipelines.ingest.documents import read_all_documents
 from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import Source, compression_of
 from pipelines.runtime.in_process import InProcessRuntime
@@ -148,7 +147,7 @@ def choose_tokenizer(
         "lowercase": options.lowercase,
     }
     _check_inputs(out, inputs)
-    examples = draw_examples(_read(sources, reading, "sample", progress), options.examples)
+    examples = draw_examples(read_all_documents(sources, reading, "sample", progress), options.examples)
 
     def score(kind: str, size: int | None, tokenizer: Tokenizer) -> TokenizerScores:
         return TokenizerScores(
@@ -164,7 +163,7 @@ def choose_tokenizer(
         for size in sizes:
             path = _candidate(out, kind, size)
             if not storage.exists(path):
-                texts = _read(sources, reading, f"{kind} {size:,}", progress)
+                texts = read_all_documents(sources, reading, f"{kind} {size:,}", progress)
                 tokenizer = train_tokenizer(texts, kind, size, lowercase=options.lowercase)
                 _store_inputs(out, inputs)
                 save_tokenizer(tokenizer, path)
@@ -190,13 +189,6 @@ def choose_tokenizer(
         },
     )
     return markdown
-
-
-def _read(sources: list[Source], reading: ReadOptions, name: str, progress: StageProgress) -> Iterator[str]:
-    bar = progress.begin(name, sum(source.size for source in sources))
-    for number, source in enumerate(sources, 1):
-        yield from read_documents(source, reading)
-        progress.advance(bar, source.size, f"{number:,} of {len(sources):,} sources")
 
 
 def _candidate(out: str, kind: str, size: int) -> str:

@@ -1,13 +1,14 @@
 from collections import Counter
+from typing import get_args
 
 import pytest
 
 from training.cloze_questions.contexts import split_document
-from training.cloze_questions.options import ClozeOptions
+from training.cloze_questions.options import ClozeOptions, Language
 from training.cloze_questions.question_words import QUESTION_WORDS
 from training.cloze_questions.questions import QUESTION_WORDS as MAX_WORDS
 from training.cloze_questions.questions import make_questions
-from training.tasks.phrases import split_words
+from training.tasks.phrases import PhraseKind, split_words
 
 FREQUENT = frozenset({"the", "in", "of", "and", "was"})
 CITIES = ("Rome", "Paris", "Vienna", "Cairo", "Lima", "Oslo", "Bern", "Delhi")
@@ -78,6 +79,13 @@ def test_unanswerable_questions_are_about_another_context_without_the_answer():
         assert question.context != own[question.question].context
         assert own[question.question].answer not in contexts[question.context].text
     assert {question for question in made if question.answer} <= set(answerable)
+
+
+def test_each_language_has_question_words_for_each_kind():
+    assert QUESTION_WORDS.keys() == set(get_args(Language))
+    for words in QUESTION_WORDS.values():
+        assert words.keys() == set(get_args(PhraseKind))
+        assert all(words.values())
 
 
 def test_questions_depend_on_seed_and_document():
