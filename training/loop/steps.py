@@ -93,7 +93,8 @@ def compute_gradients(
         scaler: scale of the gradients, from `make_scaler`.
         key: random key of this step's dropout, from `derive_key`.
     """
-    n_targets = torch.tensor([float(data.n_targets)], dtype=torch.float64, device=world.device)
+    # Filled on the device: a copy would wait for all of its work.
+    n_targets = torch.full((1,), float(data.n_targets), dtype=torch.float64, device=world.device)
     world.all_reduce([n_targets])
 
     def start(number: int) -> dict[str, torch.Tensor]:

@@ -1,9 +1,10 @@
 """Access to the parts of a language model by the same names for every architecture."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 from training.models.deberta import DebertaWithMaskDecoder
 from training.models.document_masks import document_inputs
@@ -57,18 +58,23 @@ def hidden_states(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> Tens
 
 
 def compile_layers(model: "PreTrainedModel") -> None:
-    """Compile the layers that `hidden_states` calls, with torch.compile."""
-    for part in _called_parts(model):
-        part.compile()
+    """Compile each layer with torch.compile.
+
+    Layers are alike, so one is compiled for all. The masks of attention are made outside of them: in a compiled model,
+    torch before 2.14 makes masks that let every token pass, too, and with a mask there is no flash attention.
+    """
+    for layer in _layers(model):
+        layer.compile()
 
 
-def _called_parts(model: "PreTrainedModel") -> list[nn.Module]:
-    if model.config.model_type == REPLACED_TOKENS:
-        return [*_called_parts(model.generator), model.discriminator]
-    if isinstance(model, DebertaWithMaskDecoder):
-        return list(model.deberta.encoder.layer)
-    base = model.base_model
-    return [base.encoder, base.decoder] if model.config.model_type == "t5" else [base]
+def is_compiled(model: "PreTrainedModel") -> bool:
+    """Return whether `compile_layers` was called on the model."""
+    return any(layer._compiled_call_impl is not None for layer in _layers(model))
+
+
+def _layers(model: "PreTrainedModel") -> Iterator[nn.Module]:
+    """Yield the layers of a model of transformers, all of which can compute their activations again."""
+    return (module for module in model.modules() if isinstance(module, GradientCheckpointingLayer))
 
 
 def logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:

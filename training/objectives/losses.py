@@ -3,6 +3,8 @@
 The module is imported to check options, so it imports torch in its functions.
 """
 
+from collections.abc import Callable
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from training import models
@@ -11,10 +13,10 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-# Maximum number of logits in memory: 64 MiB in float32. Larger amounts are computed in chunks, and recomputed in the
-# backward pass: 4,096 predictions over 32,768 tokens then take 233 MiB instead of 1,537 MiB, and 2.3 s instead of
-# 1.4 s (one core, hidden size 64).
-MAX_LOGITS = 2**24
+# Maximum number of logits in memory: 64 MiB in float32 on a CPU, and 1 GiB on a GPU, which small products would leave
+# idle. 4,096 predictions over 32,768 tokens take 234 MiB and 2.0 s in chunks, and 1,536 MiB and 2.1 s at once (one
+# core, hidden size 64).
+MAX_LOGITS = {"cpu": 2**24, "cuda": 2**28}
 
 
 def summed_loss(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -> "Tensor":
@@ -28,18 +30,8 @@ def summed_loss(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") ->
     Returns:
         A float32 scalar, in nats.
     """
-    import torch
-    from torch.utils.checkpoint import checkpoint
-
-    rows = max(1, MAX_LOGITS // model.config.vocab_size)
-    if len(labels) <= rows:
-        return _chunk_loss(model, hidden, labels)
-    losses = [
-        # The head has no dropout, so its random state need not be restored.
-        checkpoint(_chunk_loss, model, chunk, chunk_labels, use_reentrant=False, preserve_rng_state=False)
-        for chunk, chunk_labels in zip(hidden.split(rows), labels.split(rows), strict=True)
-    ]
-    return torch.stack(losses).sum()
+    loss, _ = _sum_over_chunks(model, _chunk_loss, hidden, labels)
+    return loss
 
 
 def summed_loss_and_samples(
@@ -56,18 +48,7 @@ def summed_loss_and_samples(
     Returns:
         A float32 scalar, in nats, and [N] int64 without gradients.
     """
-    import torch
-    from torch.utils.checkpoint import checkpoint
-
-    rows = max(1, MAX_LOGITS // model.config.vocab_size)
-    chunks = zip(hidden.split(rows), labels.split(rows), draws.split(rows), strict=True)
-    parts = [
-        checkpoint(_chunk_loss_and_samples, model, *chunk, use_reentrant=False, preserve_rng_state=False)
-        if len(labels) > rows
-        else _chunk_loss_and_samples(model, *chunk)
-        for chunk in chunks
-    ]
-    return torch.stack([loss for loss, _ in parts]).sum(), torch.cat([samples for _, samples in parts])
+    return _sum_over_chunks(model, _chunk_loss_and_samples, hidden, labels, draws)
 
 
 def score_tokens(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -> tuple["Tensor", "Tensor"]:
@@ -85,9 +66,9 @@ def score_tokens(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -
     from torch.nn import functional
 
     losses, correct = [hidden.new_empty(0, dtype=torch.float32)], [labels.new_empty(0, dtype=torch.bool)]
-    rows = max(1, MAX_LOGITS // model.config.vocab_size)
+    size = _max_predictions(model, hidden)
     with torch.no_grad():
-        for chunk, chunk_labels in zip(hidden.split(rows), labels.split(rows), strict=True):
+        for chunk, chunk_labels in zip(hidden.split(size), labels.split(size), strict=True):
             logits = models.logits(model, chunk).float()
             losses.append(functional.cross_entropy(logits, chunk_labels, reduction="none"))
             correct.append(logits.argmax(dim=1) == chunk_labels)
@@ -109,23 +90,52 @@ def rows_of(labels: "Tensor") -> "Tensor":
     return torch.arange(len(labels), device=labels.device).repeat_interleave(labels.shape[1])
 
 
-def _chunk_loss(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -> "Tensor":
-    from torch.nn import functional
+def _max_predictions(model: "PreTrainedModel", hidden: "Tensor") -> int:
+    """Return the number of predictions whose logits are in memory at the same time."""
+    return max(1, MAX_LOGITS[hidden.device.type] // model.config.vocab_size)
 
-    return functional.cross_entropy(models.logits(model, hidden).float(), labels, reduction="sum")
+
+def _sum_over_chunks(
+    model: "PreTrainedModel", chunk_loss: Callable[..., tuple["Tensor", "Tensor"]], hidden: "Tensor", *rows: "Tensor"
+) -> tuple["Tensor", "Tensor"]:
+    from training.objectives.chunked_losses import sum_over_chunks
+
+    weights = [weight for weight in models.output_head(model).parameters() if weight.requires_grad]
+    return sum_over_chunks(partial(chunk_loss, model), weights, _max_predictions(model, hidden), hidden, *rows)
+
+
+def _chunk_loss(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -> tuple["Tensor", "Tensor"]:
+    return _cross_entropy(model)(models.logits(model, hidden), labels), labels.new_empty(0)
 
 
 def _chunk_loss_and_samples(
     model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor", draws: "Tensor"
 ) -> tuple["Tensor", "Tensor"]:
     import torch
-    from torch.nn import functional
 
-    logits = models.logits(model, hidden).float()
+    logits = models.logits(model, hidden)
     with torch.no_grad():
         # The first token at which the cumulative probability exceeds the random number. Rounding in float32 would add
         # up over large vocabularies.
         cumulative = logits.softmax(dim=1, dtype=torch.float64).cumsum(dim=1)
         thresholds = draws.double()[:, None] * cumulative[:, -1:]
         samples = torch.searchsorted(cumulative, thresholds, right=True)[:, 0].clamp(max=logits.shape[1] - 1)
-    return functional.cross_entropy(logits, labels, reduction="sum"), samples
+    return _cross_entropy(model)(logits, labels), samples
+
+
+def _cross_entropy(model: "PreTrainedModel") -> Callable[["Tensor", "Tensor"], "Tensor"]:
+    return _compiled_cross_entropy() if models.is_compiled(model) else _summed_cross_entropy
+
+
+@cache
+def _compiled_cross_entropy() -> Callable[["Tensor", "Tensor"], "Tensor"]:
+    # One kernel reads the logits once, instead of several that write float32 copies of them.
+    import torch
+
+    return torch.compile(_summed_cross_entropy)
+
+
+def _summed_cross_entropy(logits: "Tensor", labels: "Tensor") -> "Tensor":
+    from torch.nn import functional
+
+    return functional.cross_entropy(logits.float(), labels, reduction="sum")

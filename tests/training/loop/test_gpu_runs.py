@@ -59,3 +59,9 @@ def test_peak_of_this_gpu_needs_bfloat16():
     assert find_peak_flops(LoopOptions(precision="float32"), world) is None
     known = peak_of(torch.cuda.get_device_name())
     assert find_peak_flops(LoopOptions(precision="bfloat16"), world) == known
+
+
+def test_compiled_loss_falls_on_a_gpu(tiny_text, tmp_path):
+    run_pretraining(config_of(tmp_path, tiny_text, loop={"device": "cuda", "compile": True}))
+    losses = [line["validation_loss"] for line in curve_of(tmp_path) if "validation_loss" in line]
+    assert losses[-1] < losses[0] - 0.05

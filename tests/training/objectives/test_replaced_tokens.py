@@ -6,7 +6,7 @@ import torch
 from batch_contexts import VOCABULARY, gradients, make_context, model_for, tensors
 
 from training.models import hidden_states, logits
-from training.objectives import MaskedLM, ReplacedTokens
+from training.objectives import MaskedLM, ReplacedTokens, losses
 from training.objectives.losses import summed_loss_and_samples
 
 LENGTH = 24
@@ -53,7 +53,7 @@ def test_samples_follow_the_probabilities(monkeypatch):
         expected = 5_000 * logits(model, 20 * hidden).softmax(1)[0]
     draws = (torch.arange(5_000) + 0.5) / 5_000  # each token gets as many as its share, up to rounding
     for limit in (2**24, 100 * VOCABULARY):
-        monkeypatch.setattr("training.objectives.losses.MAX_LOGITS", limit)
+        monkeypatch.setitem(losses.MAX_LOGITS, "cpu", limit)
         many = (20 * hidden).expand(5_000, 16)
         _, samples = summed_loss_and_samples(model, many, torch.zeros(5_000, dtype=torch.int64), draws)
         assert (samples.bincount(minlength=VOCABULARY) - expected).abs().max() <= 1
