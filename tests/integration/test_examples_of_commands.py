@@ -136,7 +136,8 @@ def test_example_is_a_valid_command(command):
 HOURS = ("bitcipher demo", "reproduce figure", "reproduce embedding", "reproduce arcd", "reproduce byte")
 # `serve` runs until it is ended, see `tests/cluster/serve`.
 ENDLESS = ("bitcipher serve",)
-LEFT_OUT = (*HOURS, *ENDLESS)
+GPU = ("--gpus",)
+LEFT_OUT = (*HOURS, *ENDLESS, *GPU)
 HERE = {name: c for name, c in EXAMPLES.items() if not needs_a_cluster(c) and not any(map(c.count, LEFT_OUT))}
 
 
