@@ -24,6 +24,7 @@ LOOP_DEFAULTS = {
     "min_lr_ratio": 0.0,
     "adam_beta2": 0.999,
     "eval_steps": 500,
+    "eval_on_start": False,
 }
 
 

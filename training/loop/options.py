@@ -70,7 +70,9 @@ class LoopOptions(Record):
     report_to: Annotated[tuple[TrackerName, ...], FROM_LIST] = ("tensorboard",)
     """Trackers that show the metrics of metrics.jsonl: any of tensorboard, wandb and mlflow; [] for none."""
     eval_steps: int = Field(100, ge=1)
-    """Number of steps between two evaluations. The model is also evaluated before the first and after the last step."""
+    """Number of steps between two evaluations. The model is also evaluated after the last step."""
+    eval_on_start: bool = True
+    """Evaluate before the first step, too."""
     eval_sequences: int = Field(512, ge=1)
     """Maximum number of validation sequences per evaluation; every evaluation uses the same sequences."""
     early_stopping_patience: int | None = Field(None, ge=1)

@@ -87,7 +87,7 @@ def run_loop(run: TrainingRun, world: World, advance: Advance = lambda step, not
     """
     with closing(_Trainer(run, world, advance)) as trainer, catching_stop_requests(trainer.leased_folder) as is_asked:
         trainer.resume()
-        if trainer.state.step == 0:
+        if trainer.state.step == 0 and run.options.eval_on_start:
             trainer.evaluate()
         run.model.train()
         if not trainer.is_complete:

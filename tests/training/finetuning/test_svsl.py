@@ -94,7 +94,7 @@ def test_micro_batches_and_workers_change_only_rounding(made, tmp_path):
 def test_validation_loss_is_the_cross_entropy_of_all_rows(made, tmp_path):
     first = {}
     for weight in (None, 0.1):
-        loop = LOOP | {"max_steps": 1, "eval_sequences": 41}  # not a multiple of the batch
+        loop = LOOP | {"max_steps": 1, "eval_sequences": 41, "eval_on_start": True}  # not a multiple of the batch
         first[weight] = curve_of(run_in(tmp_path / str(weight), made, svsl_weight=weight, loop=loop))[0]
     assert first[None] == pytest.approx(first[0.1], rel=1e-6)
 

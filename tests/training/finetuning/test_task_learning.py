@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from finetune_runs import finetuned, read
+from finetune_runs import LOOP, finetuned, read
 from tiny_runs import curve_of
 from tiny_tasks import NAMES, TASKS, write_model, write_task
 
@@ -28,7 +28,8 @@ def made(tmp_path_factory):
 @pytest.mark.parametrize("task", TASKS)
 def test_each_task_is_learned(made, tmp_path, task):
     model = write_model(tmp_path / "model")
-    run = finetuned(tmp_path / "run", model, task, made / task, num_train_epochs=12)
+    loop = LOOP | {"eval_on_start": True}
+    run = finetuned(tmp_path / "run", model, task, made / task, num_train_epochs=12, loop=loop)
     scores = read(run / "predictions.json")["scores"]
     assert scores[FIGURES[task]] > 95
     evaluations = [line for line in curve_of(run) if "validation_loss" in line]

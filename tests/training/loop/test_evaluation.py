@@ -24,6 +24,13 @@ def test_evaluated_examples_are_a_fixed_sample_of_all():
     assert set(evaluation_ids(30, 500)) == set(range(30))
 
 
+@pytest.mark.parametrize(("starts", "steps"), [(True, [0, 2, 3]), (False, [2, 3])])
+def test_steps_that_are_evaluated(starts, steps, tiny_text, tmp_path):
+    loop = {"max_steps": 3, "eval_steps": 2, "eval_on_start": starts}
+    run_pretraining(config_of(tmp_path, tiny_text, loop=loop))
+    assert [line["step"] for line in curve_of(tmp_path) if "validation_loss" in line] == steps
+
+
 class StoredLosses:
     """Objective whose losses are in the batch."""
 
