@@ -5,9 +5,9 @@ train_gpt2.py ours FOLDER STEPS [NAME=VALUE…]         our loop, with settings 
 train_gpt2.py trainer FOLDER STEPS                    transformers' Trainer
 train_gpt2.py nanogpt FOLDER STEPS CHECKOUT           train.py of a checkout of nanoGPT, unchanged
 
-All have 12 layers, hidden size 768, inner size 3,072, 1,024 positions, 50,304 tokens, batches of 32 sequences, bfloat16, fused AdamW,
-clipping and torch.compile. None evaluates or saves while it is measured. The FLOPs per token are those of
-`training.models.training_flops`, and the peak is that of the GPU's data sheet.
+All have 12 layers, hidden size 768, inner size 3,072, 1,024 positions, 50,304 tokens, batches of 32 sequences,
+bfloat16, fused AdamW, clipping and torch.compile. None evaluates or saves while it is measured. The FLOPs per token are
+those of `training.models.training_flops`, and the peak is that of the GPU's data sheet.
 """
 
 import json
