@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
+    CrossEntropy = Callable[[Tensor, Tensor], Tensor]
+
 # Maximum number of logits in memory: 64 MiB in float32 on a CPU, and 1 GiB on a GPU, which small products would leave
 # idle. 4,096 predictions over 32,768 tokens take 234 MiB and 2.0 s in chunks, and 1,536 MiB and 2.1 s at once (one
 # core, hidden size 64).
@@ -101,15 +103,19 @@ def _sum_over_chunks(
     from training.objectives.chunked_losses import sum_over_chunks
 
     weights = [weight for weight in models.output_head(model).parameters() if weight.requires_grad]
-    return sum_over_chunks(partial(chunk_loss, model), weights, _max_predictions(model, hidden), hidden, *rows)
+    cross_entropy = _compiled_cross_entropy() if models.is_compiled(model) else _summed_cross_entropy
+    chunk_loss = partial(chunk_loss, model, cross_entropy)
+    return sum_over_chunks(chunk_loss, weights, _max_predictions(model, hidden), hidden, *rows)
 
 
-def _chunk_loss(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -> tuple["Tensor", "Tensor"]:
-    return _cross_entropy(model)(models.logits(model, hidden), labels), labels.new_empty(0)
+def _chunk_loss(
+    model: "PreTrainedModel", cross_entropy: "CrossEntropy", hidden: "Tensor", labels: "Tensor"
+) -> tuple["Tensor", "Tensor"]:
+    return cross_entropy(models.logits(model, hidden), labels), labels.new_empty(0)
 
 
 def _chunk_loss_and_samples(
-    model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor", draws: "Tensor"
+    model: "PreTrainedModel", cross_entropy: "CrossEntropy", hidden: "Tensor", labels: "Tensor", draws: "Tensor"
 ) -> tuple["Tensor", "Tensor"]:
     import torch
 
@@ -120,15 +126,11 @@ def _chunk_loss_and_samples(
         cumulative = logits.softmax(dim=1, dtype=torch.float64).cumsum(dim=1)
         thresholds = draws.double()[:, None] * cumulative[:, -1:]
         samples = torch.searchsorted(cumulative, thresholds, right=True)[:, 0].clamp(max=logits.shape[1] - 1)
-    return _cross_entropy(model)(logits, labels), samples
-
-
-def _cross_entropy(model: "PreTrainedModel") -> Callable[["Tensor", "Tensor"], "Tensor"]:
-    return _compiled_cross_entropy() if models.is_compiled(model) else _summed_cross_entropy
+    return cross_entropy(logits, labels), samples
 
 
 @cache
-def _compiled_cross_entropy() -> Callable[["Tensor", "Tensor"], "Tensor"]:
+def _compiled_cross_entropy() -> "CrossEntropy":
     # One kernel reads the logits once, instead of several that write float32 copies of them.
     import torch
 
