@@ -71,6 +71,8 @@ class FinetuneOptions(Record):
             raise ValueError(f"`svsl_weight` needs classes of sentences ({', '.join(SENTENCE_CLASSES)}); leave it out.")
         if self.svsl_weight is None and self.svsl_first_layer != 1:
             raise ValueError("`svsl_first_layer` needs `svsl_weight`; set it, too.")
+        if self.loop.fsdp:
+            raise ValueError("`loop.fsdp` is for pre-training only; leave it out.")
         if self.num_train_epochs is None and self.eval_each_epoch:
             raise ValueError("`eval_each_epoch` needs `num_train_epochs`; leave it out or set the number of epochs.")
         if self.num_train_epochs is not None and self.loop.initial_batch_size is not None:

@@ -9,6 +9,7 @@ checkpoints/00000500/   config.json, model.safetensors    the model, as transfor
 import os
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from safetensors import SafetensorError
@@ -19,16 +20,33 @@ from bitcipher.errors import BitcipherError, first_line
 from training.file_digests import FileDigest, write_digests
 from training.loop.checkpoint_folders import CHECKPOINTS, check_checkpoint, partial_folder, remove_old_checkpoints
 from training.loop.optimizer import load_optimizer_state, optimizer_state
+from training.loop.sharding import gather, shard_like
 from training.loop.training_state import STATE, TrainingState
 from training.models import load_model, save_model
 
 OPTIMIZER = "optimizer.safetensors"
 
 
+class CheckpointTensors(NamedTuple):
+    """Tensors of a checkpoint."""
+
+    weights: dict[str, torch.Tensor]
+    """Weights of the model by their names."""
+    optimizer: dict[str, torch.Tensor]
+    """State of the optimizer, from `optimizer_state`."""
+
+
+def collect_tensors(model: torch.nn.Module, optimizer: torch.optim.Optimizer, *, keep: bool) -> CheckpointTensors:
+    """Return the tensors of a checkpoint, or none if `keep` is false. All workers call it if layers are sharded."""
+    return CheckpointTensors(
+        gather(model.state_dict(), keep=keep), gather(optimizer_state(model, optimizer), keep=keep)
+    )
+
+
 def save_checkpoint(
     folder: Path,
     model: torch.nn.Module,
-    optimizer: torch.optim.Optimizer,
+    tensors: CheckpointTensors,
     state: TrainingState,
     metrics: FileDigest,
     limit: int | None,
@@ -38,7 +56,7 @@ def save_checkpoint(
     Args:
         folder: folder of the run.
         model: model.
-        optimizer: its optimizer.
+        tensors: its weights and the state of its optimizer.
         state: progress of the run.
         metrics: digest of the run's metrics up to this step.
         limit: number of the latest checkpoints to keep; None keeps all.
@@ -55,8 +73,8 @@ def save_checkpoint(
     try:
         with object_store.translating_errors("write", str(target), is_local=True):
             unfinished.mkdir(parents=True)
-            save_model(model, str(unfinished))
-            _save_optimizer(unfinished / OPTIMIZER, optimizer_state(model, optimizer))
+            save_model(model, str(unfinished), tensors.weights)
+            _save_optimizer(unfinished / OPTIMIZER, tensors.optimizer)
             json_files.write(str(unfinished / STATE), state.to_dict())
             write_digests(unfinished, [path.name for path in unfinished.iterdir()], metrics, state.step)
             os.replace(unfinished, target)
@@ -101,8 +119,9 @@ def load_weights(checkpoint: str, model: torch.nn.Module) -> None:
         BitcipherError: if the checkpoint is missing or damaged, or holds another model.
     """
     weights = load_model(checkpoint).state_dict()
+    own = model.state_dict()
     try:
-        model.load_state_dict(weights)
+        model.load_state_dict({name: shard_like(weight, own.get(name, weight)) for name, weight in weights.items()})
     except RuntimeError:
         raise BitcipherError(
             f"The model in {checkpoint} is not that of the run; remove this folder to resume from an older checkpoint."

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 import torch
 
 from training.errors import DivergenceError
+from training.loop.distributed import World
+from training.loop.sharding import own_shard
 
 
 class FiniteCheck:
@@ -47,15 +49,17 @@ def check_metrics(step: int, metrics: Mapping[str, float | int | str]) -> None:
             raise _divergence(f"The {name.replace('_', ' ')} is", step)
 
 
-def check_state(step: int, model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    """Check the weights and the state of their optimizer before they are written.
+def check_state(step: int, model: torch.nn.Module, optimizer: torch.optim.Optimizer, world: World) -> None:
+    """Check the weights and the state of their optimizer before they are written, those of all workers.
 
     Raises:
         DivergenceError: if a number is not finite.
     """
-    tensors = [*model.parameters(), *(tensor for state in optimizer.state.values() for tensor in state.values())]
+    states = (tensor for state in optimizer.state.values() for tensor in state.values())
+    tensors = [own_shard(tensor) for tensor in (*model.parameters(), *states)]
     # One result for all tensors, because each one that is read waits for the device.
-    if not torch.stack([torch.isfinite(tensor).all().to(tensors[0].device) for tensor in tensors]).all():
+    is_finite = torch.stack([torch.isfinite(tensor).all().to(tensors[0].device) for tensor in tensors]).all()
+    if world.any_worker(not is_finite):
         raise _divergence("A weight or the state of the optimizer is", step)
 
 

@@ -52,10 +52,16 @@ def evaluate(
     )  # of each metric and source
     was_training = model.training
     model.eval()
-    for micro_batch in micro_batches[world.rank :: world.size]:
+    for first in range(0, len(micro_batches), world.size):
+        # All workers compute the same number of micro-batches, because layers that are sharded need all workers. In
+        # the last round, some compute one that another worker counts.
+        number = min(first + world.rank, len(micro_batches) - 1)
+        micro_batch = micro_batches[number]
         batch = examples.validation_batch(micro_batch)
         with autocast(world, options):
             sums = objective.row_sums(model, to_device(batch, world))
+        if number < first + world.rank:
+            continue
         numbers = torch.from_numpy(examples.validation_source_numbers(micro_batch)).to(world.device)
         for of_metric, name in zip(moments, metrics, strict=True):
             of_metric.index_add_(0, numbers, row_moments(sums[name]))

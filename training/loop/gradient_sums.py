@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
+from torch.distributed.tensor import DTensor
 
 from training.loop.distributed import World
 
@@ -20,7 +21,7 @@ def summing_gradients(model: torch.nn.Module, world: World, n_passes: int) -> It
 
     A bucket of weights is sent as soon as the last pass has computed all of its gradients, and all buckets before it
     are sent. Whatever is left, such as buckets with a weight that the loss does not depend on, is sent at the end. So
-    all workers send the same buckets in the same order.
+    all workers send the same buckets in the same order. FSDP itself sums the gradients of sharded weights.
 
     Args:
         model: model; weights that are frozen are ignored.
@@ -31,7 +32,11 @@ def summing_gradients(model: torch.nn.Module, world: World, n_passes: int) -> It
         yield
         return
     # Backward passes begin at the last weights.
-    weights = [weight for weight in reversed(list(model.parameters())) if weight.requires_grad]
+    weights = [
+        weight
+        for weight in reversed(list(model.parameters()))
+        if weight.requires_grad and not isinstance(weight, DTensor)
+    ]
     sums = _BucketSums(split_into_buckets(weights, BUCKET_BYTES), world, n_passes)
     hooks = [weight.register_post_accumulate_grad_hook(sums.note) for weight in weights]
     try:

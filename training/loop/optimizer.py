@@ -2,10 +2,12 @@
 
 import torch
 from torch import nn
+from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 from torch.optim.lr_scheduler import LambdaLR
 from transformers import get_scheduler
 
 from training.loop.options import LoopOptions
+from training.loop.sharding import shard_like, split_by_sharding, whole
 from training.models import token_tables
 
 # Names of AdamW's state tensors, which exist for each weight.
@@ -29,6 +31,7 @@ def make_optimizer(model: nn.Module, options: LoopOptions, embeddings_multiplier
         {"params": [weight for weight in others if weight not in matrices], "weight_decay": 0.0},
         {"params": embeddings, "weight_decay": 0.0, "lr": options.learning_rate * embeddings_multiplier},
     ]
+    groups = [group | {"params": part} for group in groups for part in split_by_sharding(group["params"])]
     betas = (options.adam_beta1, options.adam_beta2)
     # `fused` updates all weights in one kernel, instead of several kernels per weight.
     return torch.optim.AdamW(groups, lr=options.learning_rate, betas=betas, fused=True)
@@ -68,6 +71,17 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, scheduler: LambdaLR, ste
     return rates[0]
 
 
+def clip_gradients(model: nn.Module, max_norm: float) -> torch.Tensor:
+    """Scale the gradients down to a norm of `max_norm` if it is larger, and return the norm before, as a scalar."""
+    weights = [weight for weight in model.parameters() if weight.grad is not None]
+    parts = split_by_sharding(weights)
+    norms = [whole(get_total_norm([weight.grad for weight in part if weight.grad is not None])) for part in parts]
+    norm = norms[0] if len(norms) == 1 else torch.linalg.vector_norm(torch.stack(norms))
+    for part in parts:
+        clip_grads_with_norm_(part, max_norm, norm)
+    return norm
+
+
 def optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
     """Return the state tensors of the optimizer. Keys have the form `weight:tensor`, of their names."""
     return {
@@ -97,4 +111,7 @@ def load_optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer, ten
             raise ValueError(f"the state of {name} does not fit the weight")
         if any(tensor.dtype != torch.float32 for tensor in state.values()):
             raise ValueError(f"the state of {name} is not float32")
-        optimizer.state[weight] = {each: tensor.to(weight.device) for each, tensor in state.items()}
+        optimizer.state[weight] = {
+            each: tensor.to(weight.device) if each == "step" else shard_like(tensor, weight)
+            for each, tensor in state.items()
+        }

@@ -62,6 +62,9 @@ class LoopOptions(Record):
     activation_checkpointing: bool = False
     """Compute the activations of each layer again in the backward pass instead of keeping them, which takes more time
     and less memory."""
+    fsdp: bool = False
+    """With several workers, distribute the weights of the layers, their gradients and AdamW's state over the workers
+    (FSDP), for models that do not fit in the memory of one device."""
     peak_tflops: Float | None = Field(None, gt=0)
     """Peak of a worker's device in TFLOP/s (10¹² per second) at `precision`, for the utilization in the metrics; by
     default the bfloat16 peak of known GPUs. Without a peak, the metrics have no utilization."""

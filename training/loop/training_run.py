@@ -14,19 +14,20 @@ from transformers import PreTrainedModel
 from training.counter_rng import derive_key
 from training.embeddings import FreezeSchedule, set_embeddings_frozen
 from training.loop.checkpoint_folders import find_latest_checkpoint, list_checkpoints, remove_old_checkpoints
-from training.loop.checkpoints import load_checkpoint, save_checkpoint
+from training.loop.checkpoints import collect_tensors, load_checkpoint, save_checkpoint
 from training.loop.distributed import World
 from training.loop.divergence import FiniteCheck, check_metrics, check_state
 from training.loop.early_stopping import note_evaluation, stops_early
 from training.loop.evaluation import evaluate
 from training.loop.examples import Examples
 from training.loop.metrics_logger import MetricsLogger, read_kept_metrics
-from training.loop.optimizer import make_optimizer, make_scheduler, set_learning_rate
+from training.loop.optimizer import clip_gradients, make_optimizer, make_scheduler, set_learning_rate
 from training.loop.options import LoopOptions
 from training.loop.precision import can_lower, make_scaler, restore_scale, with_scale
 from training.loop.recovery import drop_damaged_checkpoints
 from training.loop.run_lease import RunLease
 from training.loop.run_store import RunStore
+from training.loop.sharding import is_sharded, shard_layers
 from training.loop.steps import StepData, SummedLoss, compute_gradients, iter_steps
 from training.loop.stop_request import STOPPED, catching_stop_requests
 from training.loop.training_state import TrainingState
@@ -120,6 +121,8 @@ class _Trainer:
     def __init__(self, run: TrainingRun, world: World, advance: Advance):
         self.state = TrainingState()
         self._run, self._world, self._advance = run, world, advance
+        if run.options.fsdp:
+            shard_layers(run.model, world, run.options)
         self._model = run.model.to(world.device)
         if run.options.activation_checkpointing:
             self._model.activation_checkpointing_enable()
@@ -172,7 +175,7 @@ class _Trainer:
         key = derive_key(run.seed, "dropout", step)
         loss = compute_gradients(self._model, run.objective, data, self._world, options, self._scaler, key)
         self._scaler.unscale_(self._optimizer)
-        grad_norm = torch.nn.utils.clip_grad_norm_(self._model.parameters(), options.max_grad_norm)
+        grad_norm = clip_gradients(self._model, options.max_grad_norm)
         self._finite.note(step + 1, loss, grad_norm, is_skipped=can_lower(self._scaler))
         learning_rate = set_learning_rate(self._optimizer, self._scheduler, step)
         self._scaler.step(self._optimizer)  # skips the step if float16 gradients are not finite
@@ -219,14 +222,16 @@ class _Trainer:
     def save_checkpoint(self) -> None:
         """Write a checkpoint; no worker continues before it is complete."""
         self._finite.check_steps()
-        check_state(self.state.step, self._model, self._optimizer)
+        check_state(self.state.step, self._model, self._optimizer, self._world)
         self._check_lease()
         self.state = with_scale(self.state, self._scaler)
+        if self._logger or is_sharded(self._model):
+            tensors = collect_tensors(self._model, self._optimizer, keep=self._logger is not None)
         if self._logger:
             store, limit = self._run.store, self._run.options.save_total_limit
             metrics = self._logger.digest()
             checkpoint = save_checkpoint(
-                self._run.folder, self._model, self._optimizer, self.state, metrics, 1 if store else limit
+                self._run.folder, self._model, tensors, self.state, metrics, 1 if store else limit
             )
             if store:
                 self._logger.flush()

@@ -78,17 +78,22 @@ class _WeightsIndex(Record):
     """File of each weight: the plain name of a safetensors file."""
 
 
-def save_model(model: PreTrainedModel, folder: str) -> None:
+def save_model(model: PreTrainedModel, folder: str, weights: dict[str, torch.Tensor] | None = None) -> None:
     """Write a model to a folder or URI. Tied weights are stored once.
 
     The configuration is written last: a folder without `config.json` is not a model.
+
+    Args:
+        model: model.
+        folder: folder or URI.
+        weights: weights by their names; by default those of the model.
 
     Raises:
         BitcipherError: if the folder cannot be written.
     """
     with TemporaryDirectory() as temporary, _quiet_transformers():
         # All weights are in one file, whatever its size, because the file is read memory-mapped.
-        model.save_pretrained(temporary, max_shard_size=2**62)
+        model.save_pretrained(temporary, state_dict=weights, max_shard_size=2**62)
         for path in sorted(Path(temporary).iterdir(), key=lambda path: path.name == MODEL_CONFIG):
             with storage.writing(storage.join(folder, path.name)) as stream, path.open("rb") as source:
                 while block := source.read(_COPY_BYTES):

@@ -63,16 +63,16 @@ def compile_layers(model: "PreTrainedModel") -> None:
     Layers are alike, so one is compiled for all. The masks of attention are made outside of them: in a compiled model,
     torch before 2.14 makes masks that let every token pass, too, and with a mask there is no flash attention.
     """
-    for layer in _layers(model):
+    for layer in model_layers(model):
         layer.compile()
 
 
 def is_compiled(model: "PreTrainedModel") -> bool:
     """Return whether `compile_layers` was called on the model."""
-    return any(layer._compiled_call_impl is not None for layer in _layers(model))
+    return any(layer._compiled_call_impl is not None for layer in model_layers(model))
 
 
-def _layers(model: "PreTrainedModel") -> Iterator[nn.Module]:
+def model_layers(model: "PreTrainedModel") -> Iterator[nn.Module]:
     """Yield the layers of a model of transformers, all of which can compute their activations again."""
     return (module for module in model.modules() if isinstance(module, GradientCheckpointingLayer))
 
