@@ -2,7 +2,9 @@
 
 from pydantic import Field
 
+from bitcipher import storage
 from bitcipher.records import Record
+from training.objectives import TextPairs
 from training.recipe import Recipe
 
 CONFIG = "run.json"
@@ -25,3 +27,18 @@ class PretrainingConfig(Record):
     """Folder of the run."""
     sources: dict[str, str] = Field(default_factory=dict)
     """Name of each source by its name in token shards, for validation metrics of each source."""
+
+
+def read_pair_columns(folder: str) -> tuple[str, str]:
+    """Return the names of the columns of sources and targets that a run was trained on.
+
+    Without such a run in the folder, they are the defaults of `TextPairs`.
+
+    Raises:
+        BitcipherError: if the run's configuration cannot be read.
+    """
+    objective = None
+    if storage.exists(config := storage.join(folder, CONFIG)):
+        objective = PretrainingConfig.read(config).recipe.make_objective()
+    pairs = objective if isinstance(objective, TextPairs) else TextPairs()
+    return pairs.source_column, pairs.target_column

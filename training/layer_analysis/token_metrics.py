@@ -12,12 +12,10 @@ from training.layer_analysis.hidden_states import layer_states, states_at
 from training.layer_analysis.token_classes import samples_of
 from training.loop import Batch
 from training.models import logits
+from training.objectives.losses import max_predictions
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
-
-# Maximum number of logits in memory: 64 MiB in float32.
-MAX_LOGITS = 2**24
 
 
 def token_metrics(
@@ -48,7 +46,6 @@ def _samples(model: "PreTrainedModel", batches: Sequence[Batch], tokens: np.ndar
 
 @torch.no_grad()
 def _predictions(model: "PreTrainedModel", states: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    rows = max(1, MAX_LOGITS // model.config.vocab_size)
     class_tokens = torch.from_numpy(tokens).to(model.device)
-    chunks = torch.from_numpy(states).to(model.device).split(rows)
+    chunks = torch.from_numpy(states).to(model.device).split(max_predictions(model))
     return torch.cat([logits(model, chunk)[:, class_tokens].argmax(dim=1) for chunk in chunks]).cpu().numpy()

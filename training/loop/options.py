@@ -62,6 +62,9 @@ class LoopOptions(Record):
     activation_checkpointing: bool = False
     """Compute the activations of each layer again in the backward pass instead of keeping them, which takes more time
     and less memory."""
+    max_logits: int | None = Field(None, ge=1)
+    """Maximum number of logits in memory at the same time; by default 2^24 on CPUs (64 MiB) and 2^28 on GPUs (1 GiB).
+    Fewer take less memory, and more time on GPUs."""
     fsdp: bool = False
     """With several workers, distribute the weights of the layers, their gradients and AdamW's state over the workers
     (FSDP), for models that do not fit in the memory of one device."""

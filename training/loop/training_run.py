@@ -33,6 +33,7 @@ from training.loop.stop_request import STOPPED, catching_stop_requests
 from training.loop.training_state import TrainingState
 from training.loop.utilization import UtilizationMeter, find_peak_flops
 from training.models import compile_layers
+from training.objectives.losses import limiting_logits
 
 # Called with the number of completed steps and a short note on the losses.
 Advance = Callable[[int, str], None]
@@ -86,7 +87,11 @@ def run_loop(run: TrainingRun, world: World, advance: Advance = lambda step, not
             folder.
         SystemExit: if the run was asked to stop.
     """
-    with closing(_Trainer(run, world, advance)) as trainer, catching_stop_requests(trainer.leased_folder) as is_asked:
+    with (
+        closing(_Trainer(run, world, advance)) as trainer,
+        catching_stop_requests(trainer.leased_folder) as is_asked,
+        limiting_logits(run.options.max_logits),
+    ):
         trainer.resume()
         if trainer.state.step == 0 and run.options.eval_on_start:
             trainer.evaluate()

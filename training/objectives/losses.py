@@ -3,7 +3,9 @@
 The module is imported to check options, so it imports torch in its functions.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -15,10 +17,21 @@ if TYPE_CHECKING:
 
     CrossEntropy = Callable[[Tensor, Tensor], Tensor]
 
-# Maximum number of logits in memory: 64 MiB in float32 on a CPU, and 1 GiB on a GPU, which small products would leave
-# idle. 4,096 predictions over 32,768 tokens take 234 MiB and 2.0 s in chunks, and 1,536 MiB and 2.1 s at once (one
-# core, hidden size 64).
+# Default of the maximum number of logits in memory: 64 MiB in float32 on a CPU, and 1 GiB on a GPU, which small
+# products would leave idle. 4,096 predictions over 32,768 tokens take 234 MiB and 2.0 s in chunks, and 1,536 MiB and
+# 2.1 s at once (one core, hidden size 64).
 MAX_LOGITS = {"cpu": 2**24, "cuda": 2**28}
+_max_logits: ContextVar[int | None] = ContextVar("max_logits", default=None)
+
+
+@contextmanager
+def limiting_logits(number: int | None) -> Iterator[None]:
+    """In the context, keep at most this number of logits in memory at the same time; None for the default."""
+    token = _max_logits.set(number)
+    try:
+        yield
+    finally:
+        _max_logits.reset(token)
 
 
 def summed_loss(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -> "Tensor":
@@ -68,7 +81,7 @@ def score_tokens(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -
     from torch.nn import functional
 
     losses, correct = [hidden.new_empty(0, dtype=torch.float32)], [labels.new_empty(0, dtype=torch.bool)]
-    size = _max_predictions(model, hidden)
+    size = max_predictions(model)
     with torch.no_grad():
         for chunk, chunk_labels in zip(hidden.split(size), labels.split(size), strict=True):
             logits = models.logits(model, chunk).float()
@@ -92,9 +105,9 @@ def rows_of(labels: "Tensor") -> "Tensor":
     return torch.arange(len(labels), device=labels.device).repeat_interleave(labels.shape[1])
 
 
-def _max_predictions(model: "PreTrainedModel", hidden: "Tensor") -> int:
-    """Return the number of predictions whose logits are in memory at the same time."""
-    return max(1, MAX_LOGITS[hidden.device.type] // model.config.vocab_size)
+def max_predictions(model: "PreTrainedModel") -> int:
+    """Return the number of predictions whose logits are in memory at the same time, at least one."""
+    return max(1, (_max_logits.get() or MAX_LOGITS[model.device.type]) // model.config.vocab_size)
 
 
 def _sum_over_chunks(
@@ -105,7 +118,7 @@ def _sum_over_chunks(
     weights = [weight for weight in models.output_head(model).parameters() if weight.requires_grad]
     cross_entropy = _compiled_cross_entropy() if models.is_compiled(model) else _summed_cross_entropy
     chunk_loss = partial(chunk_loss, model, cross_entropy)
-    return sum_over_chunks(chunk_loss, weights, _max_predictions(model, hidden), hidden, *rows)
+    return sum_over_chunks(chunk_loss, weights, max_predictions(model), hidden, *rows)
 
 
 def _chunk_loss(

@@ -6,6 +6,7 @@ from typing import Any
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.filter import FilterOptions, filter_corpus
+from pipelines.filter.filter_manifest import FilterCounts
 from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import list_sources
 from pipelines.runtime.progress import StageProgress
@@ -49,9 +50,20 @@ def prepare_languages(
     folder = storage.join(out, "language")
     options = FilterOptions.parse({"format": study.format, **study.language}, "The study's language")
     choice = ChoiceOptions.parse(study.choice, "The study's choice") if study.choice else None
-    accounting = filter_corpus(study.sources, study.vocabulary, folder, options, runtime, progress).to_dict()
+    manifest = filter_corpus(study.sources, study.vocabulary, folder, options, runtime, progress)
+    _check_counts(manifest.total)
     names = LANGUAGES if study.pretraining.unconstrained else LANGUAGES[:1]
-    return accounting, {name: _prepare(study, choice, name, out, runtime, progress) for name in names}
+    return manifest.to_dict(), {name: _prepare(study, choice, name, out, runtime, progress) for name in names}
+
+
+def _check_counts(counts: FilterCounts) -> None:
+    """Check that every split has text. Splits are drawn by documents, so that of a few documents can be empty."""
+    for split, number in counts.constrained.to_dict().items():
+        if not number:
+            raise BitcipherError(
+                f"The {split} split of the language is empty (documents read: {counts.documents.total():,}); use more "
+                "documents, or set another vocabulary, language.document or language.held_out_share."
+            )
 
 
 def _prepare(

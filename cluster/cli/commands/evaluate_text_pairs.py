@@ -16,13 +16,16 @@ def evaluate_text_pairs(
     pairs: Annotated[list[str], typer.Argument(help="TSV or JSON lines of test pairs.", metavar=PATH)],
     *,
     source_column: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Column of the source texts: a field, a name in the first line of a TSV, or the number of a column, "
-            "from 1, of a TSV without names."
+            "from 1, of a TSV without names.",
+            show_default="that of the run, else source",
         ),
-    ] = "source",
-    target_column: Annotated[str, typer.Option(help="Column of the target texts.")] = "target",
+    ] = None,
+    target_column: Annotated[
+        str | None, typer.Option(help="Column of the target texts.", show_default="that of the run, else target")
+    ] = None,
     train: Annotated[
         list[str] | None,
         typer.Option(
@@ -49,8 +52,10 @@ def evaluate_text_pairs(
     from training.data.table_rows import list_tables
     from training.data.text_pairs import read_text_pairs
     from training.models.model_folder import check_model_folder
+    from training.run_files import read_pair_columns
 
-    columns = (source_column, target_column)
+    of_run = read_pair_columns(model)
+    columns = (source_column or of_run[0], target_column or of_run[1])
     test = read_text_pairs(list_tables(pairs), *columns)
     if not test:
         raise BitcipherError(f"{', '.join(pairs)} has no pairs of texts; provide some.")

@@ -1,6 +1,7 @@
 """Output and errors of `bitcipher train text-pairs`, `evaluate-text-pairs` and `evaluate-prompts`, on tiny runs."""
 
 import json
+from pathlib import Path
 
 import pytest
 import tiny_commands
@@ -55,6 +56,16 @@ def test_test_pairs_are_scored(run, tmp_path):
     assert all(line.keys() == {"source", "targets", "prediction"} for line in lines)
     code, alone, _ = run(*arguments, "--checkpoint", 3)
     assert (code, len(alone.splitlines())) == (0, 4)
+
+
+def test_columns_are_those_of_the_run(run, tmp_path):
+    (tmp_path / "own.tsv").write_text(Path("pairs/test.tsv").read_text().replace("source\ttarget", "en\tde", 1))
+    columns = ("--set", "objective.source_column=en", "--set", "objective.target_column=de")
+    sources = ("--set", f"text.sources=[{tmp_path}/own.tsv]", "--set", "text.validation_fraction=0.5")
+    assert run("train", "text-pairs", "--out", tmp_path / "run", *SMALL, *sources, *columns)[0] == 0
+    assert run("evaluate-text-pairs", tmp_path / "run", tmp_path / "own.tsv", "--max-new-tokens", 8)[0] == 0
+    arguments = ("--source-column", "source", "--target-column", "target", "--max-new-tokens", 8)
+    assert run("evaluate-text-pairs", tmp_path / "run", "pairs/test.tsv", *arguments)[0] == 0
 
 
 def test_prompts_are_scored(run, tmp_path):

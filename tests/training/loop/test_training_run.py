@@ -77,6 +77,12 @@ def test_micro_batch_size_changes_only_rounding(straight, tiny_text, tmp_path, s
         assert one == pytest.approx(other, rel=2e-4)
 
 
+def test_few_logits_at_a_time_change_only_rounding(straight, tiny_text, tmp_path):
+    run_pretraining(config_of(tmp_path, tiny_text, loop={"max_logits": 1}))
+    for one, other in zip(curve_of(tmp_path), curve_of(straight), strict=True):
+        assert one == pytest.approx(other, rel=2e-4)
+
+
 def test_micro_batches_are_weighted_by_targets(tiny_text, tmp_path):
     masked = {"model": {"architecture": "roberta", "dropout": 0.0}, "objective": {"name": "masked"}}
     for name, micro_batch_size in (("whole", 8), ("parts", 2)):

@@ -22,11 +22,12 @@ def test_chunked_loss_equals_full_loss(architecture, max_logits, monkeypatch):
     assert_same_gradients(gradients(model, loss) | {"hidden": hidden.grad}, of_whole)
 
 
-def test_number_of_logits_is_bounded(monkeypatch):
+def test_number_of_logits_is_bounded():
     model, seen = model_for("gpt2", 8), []
     model.lm_head.register_forward_hook(lambda module, inputs, output: seen.append(output.numel()))
-    monkeypatch.setitem(losses.MAX_LOGITS, "cpu", 7 * VOCABULARY)
-    losses.summed_loss(model, torch.randn(50, 16, requires_grad=True), torch.zeros(50, dtype=torch.int64)).backward()
+    hidden, labels = torch.randn(50, 16, requires_grad=True), torch.zeros(50, dtype=torch.int64)
+    with losses.limiting_logits(7 * VOCABULARY):
+        losses.summed_loss(model, hidden, labels).backward()
     assert max(seen) == 7 * VOCABULARY
     assert sum(seen) == 50 * VOCABULARY  # none is computed again in the backward pass
 

@@ -181,6 +181,7 @@ def test_study_in_folder_of_other_files_raises(folder, tmp_path):
         ("downstream.tasks=[cola, rte]", "RTE/dev.tsv"),
         ("downstream.num_train_epochs=0", "`downstream.num_train_epochs` must be greater than 0"),
         ("pretraining.max_position_embeddings=3000", "The development split of the language has 2,"),
+        ("language.document=file", "split of the language is empty (documents read: 2); use more documents"),
     ],
 )
 def test_mistakes_raise_before_training(folder, study, setting, sentence):
