@@ -41,8 +41,8 @@ def shard_layers(model: PreTrainedModel, world: World, options: LoopOptions) -> 
         raise BitcipherError("`loop.fsdp` does not support float16; set `loop.precision` to bfloat16 or float32.")
     mesh = init_device_mesh(world.device.type, (world.size,))
     for layer in list(model_layers(model)):
-        # Objectives call layers without the model as their root, so each is a root, which by default would stay whole
-        # after its forward pass.
+        # Objectives call parts of the model, so each layer is a root of its own, whose weights would by default stay
+        # gathered after its forward pass.
         sharded = fully_shard(layer, mesh=mesh, reshard_after_forward=True)
         assert isinstance(sharded, FSDPModule)
         # Sums instead of means, as of other gradients.
