@@ -34,11 +34,11 @@ def write_model(folder: Path, architecture: str = "roberta", **changed) -> Path:
 
 
 def write_task(folder: Path, name: str, number: int = 160) -> Path:
-    """Write the files of one of `TASKS`, or of SST-2.
+    """Write the files of one of `TASKS`, of SST-2 or of QNLI.
 
-    A CoLA sentence is acceptable, and an SST-2 sentence positive, if it contains peter or maria. Two STS-B sentences
-    are similar if the second one contains peter or maria. The answer to each question is the name in the context, if
-    there is one (some SQuAD 2.0 contexts have none).
+    A CoLA sentence is acceptable, an SST-2 sentence positive, and a QNLI sentence an answer, if it contains peter or
+    maria. Two STS-B sentences are similar if the second one contains peter or maria. The answer to each question is the
+    name in the context, if there is one (some SQuAD 2.0 contexts have none).
     """
     folder.mkdir(parents=True, exist_ok=True)
     for seed, part in enumerate(("train", "dev")):
@@ -50,6 +50,11 @@ def write_task(folder: Path, name: str, number: int = 160) -> Path:
         elif name == "sst2":
             lines = [f"{' '.join(words)}\t{int(TAGS[name] == 'I-PER')}" for words, name in sentences]
             (folder / f"{part}.tsv").write_text("\n".join(["sentence\tlabel", *lines]) + "\n")
+        elif name == "qnli":
+            rows = [
+                f"0\tWho?\t{' '.join(words)}\t{'not_' * (TAGS[name] == 'I-LOC')}entailment" for words, name in sentences
+            ]
+            (folder / f"{part}.tsv").write_text("\n".join(["index\tquestion\tsentence\tlabel", *rows]))
         elif name == "stsb":
             _write_pairs(folder / f"{part}.tsv", sentences, random)
         elif name == "entities":

@@ -2,8 +2,8 @@
 
     python tests/benchmarks/split_squad2.py train-v2.0.json.gz half-v2.0.json.gz dev-v2.0.json.gz --out squad2
 
-The training split of a course has half of the dev split's articles. They are added to the training articles, and left
-out of the dev split. Prints the numbers of articles and questions as JSON.
+The second file has a part of the dev split's articles, such as those that the course CS224N uses. They are added to the
+training articles, and left out of the dev split. Prints the numbers of articles and questions as JSON.
 """
 
 import argparse

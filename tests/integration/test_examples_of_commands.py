@@ -88,6 +88,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "runs" / name).mkdir()
     write_task(folder / "squad", "squad", 20)
     write_task(folder / "cloze", "squad", 20)
+    write_task(folder / "squad2", "squad2", 20)
+    write_task(folder / "qnli", "qnli", 20)
     for task, name in (("cola", "CoLA"), ("sst2", "SST-2")):
         write_task(folder / "glue" / name, task, 20)
     run(f"finetune {folder}/encoder --task cola --data {folder}/glue/CoLA --out {folder}/runs/cola")
