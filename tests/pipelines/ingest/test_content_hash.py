@@ -155,6 +155,8 @@ def test_any_changed_byte_is_noticed(content, data):
         blocks = [content[start : start + 16] for start in range(0, len(content), 16)]
         hashes = b"".join(map(block_hashes.hash_block, blocks))
         stream = block_hashes.VerifiedStream(io.BytesIO(changed), "a.txt", len(content), hashes)
-        assert stream.read(position // 16 * 16) == content[: position // 16 * 16]
+        # A read of an unbuffered stream returns at most one block.
+        intact = b"".join(stream.read(16) for _ in range(position // 16))
+        assert intact == content[: position // 16 * 16]
         with pytest.raises(BitcipherError, match=r"a\.txt changed"):
             stream.read(1)
