@@ -104,10 +104,16 @@ def read_latest_state(folder: str) -> TrainingState | None:
     """Return the progress in the latest checkpoint of a run, given by path or URI, or None if it has no checkpoint.
 
     Raises:
-        BitcipherError: if the file of the progress is missing or damaged, or the store fails.
+        BitcipherError: if the file of the progress is missing or damaged, or that of another step, or the store fails.
     """
     names = checkpoint_names(folder)
-    return TrainingState.read(storage.join(folder, CHECKPOINTS, names[-1], STATE)) if names else None
+    if not names:
+        return None
+    checkpoint = storage.join(folder, CHECKPOINTS, names[-1])
+    state = TrainingState.read(storage.join(checkpoint, STATE))
+    if sentence := find_move(checkpoint, state.step):
+        raise BitcipherError(f"{sentence} {_remove(checkpoint)}")
+    return state
 
 
 def superseded_checkpoints(folder: str, limit: int | None) -> list[str]:
@@ -185,14 +191,30 @@ def read_checkpoint_digests(checkpoint: Path | str) -> FolderDigests:
     Raises:
         BitcipherError: if the file of digests is missing or damaged, or that of another step.
     """
-    folder, advice = str(checkpoint), f"Remove {checkpoint} to continue from an older checkpoint."
+    folder = str(checkpoint)
     try:
         digests = FolderDigests.read(storage.join(folder, DIGESTS))
     except BitcipherError as error:
-        raise BitcipherError(f"{str(error).rstrip('.')}. {advice}") from None
-    if digests.step != int(folder.rpartition("/")[2]):
-        raise BitcipherError(f"{folder} holds the checkpoint of step {digests.step}, so it was moved. {advice}")
+        raise BitcipherError(f"{str(error).rstrip('.')}. {_remove(folder)}") from None
+    if sentence := find_move(folder, digests.step):
+        raise BitcipherError(f"{sentence} {_remove(folder)}")
     return digests
+
+
+def find_move(checkpoint: str, step: int | None) -> str | None:
+    """Return a sentence if the files in the folder of a checkpoint are of another step than its name says, else None.
+
+    Args:
+        checkpoint: path or URI of the checkpoint.
+        step: step in one of its files.
+    """
+    if step == int(checkpoint.rpartition("/")[2]):
+        return None
+    return f"{checkpoint} holds the checkpoint of step {step}, so it was moved."
+
+
+def _remove(checkpoint: str) -> str:
+    return f"Remove {checkpoint} to continue from an older checkpoint."
 
 
 def check_checkpoint(checkpoint: Path) -> None:

@@ -15,7 +15,7 @@ from training.file_digests import DIGESTS, FolderDigests, check_digest
 from training.finetuning.run_files import CONFIG as FINETUNING
 from training.finetuning.run_files import PREDICTIONS, TASK_INFO
 from training.loop import METRICS, RUN_LEASE, copying_run, read_metrics
-from training.loop.checkpoint_folders import CHECKPOINTS, checkpoint_names
+from training.loop.checkpoint_folders import CHECKPOINTS, checkpoint_names, find_move
 from training.loop.trackers import TRACKER_IDS
 from training.prepare.pair_folder import METADATA as PAIRS
 from training.prepare.pair_folder import TRAIN, VALIDATION, check_stored_pairs
@@ -125,6 +125,9 @@ def _digest_checks(folder: str, advice: str) -> Iterator[Check]:
         digests = FolderDigests.read(path)
     except BitcipherError:
         return
+    # Only checkpoints have a step.
+    if digests.step is not None and (sentence := find_move(folder, digests.step)):
+        yield KnownDamage(sentence, advice)
     for name, digest in digests.files.items():
         yield CallCheck(check_digest, (storage.join(folder, name), digest, _RESTORE), advice, digest.size)
 

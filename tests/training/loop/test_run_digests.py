@@ -72,6 +72,17 @@ def test_damage_to_late_metrics_is_repaired_by_an_older_checkpoint(run, tiny_tex
     assert state_of(run) == expected
 
 
+def test_moved_checkpoint_is_noticed(run, tiny_text):
+    expected, latest = state_of(run), latest_checkpoint(run)
+    shutil.rmtree(latest)
+    shutil.copytree(list_checkpoints(run)[0], latest)
+    with pytest.raises(BitcipherError, match=f"{latest} holds the checkpoint of step 4, so it was moved. Remove"):
+        resolve_model_folder(str(run))
+    with pytest.warns(UserWarning, match="it was moved.* resumes from .*00000008"):
+        run_pretraining(config_of(run, tiny_text))
+    assert state_of(run) == expected
+
+
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", DIGESTS])
 def test_damaged_model_is_not_opened(run, name):
     path = latest_checkpoint(run) / name

@@ -42,6 +42,16 @@ def test_intact_folders_have_no_damage(runs):
     assert "(token shards, " in output
 
 
+def test_moved_checkpoint_is_named(runs, tmp_path):
+    run = shutil.copytree(runs / "run", tmp_path / "run")
+    first, latest = sorted((run / "checkpoints").iterdir())
+    shutil.rmtree(latest)
+    shutil.copytree(first, latest)
+    code, output = verify(run)
+    assert code == 2
+    assert f"{latest} holds the checkpoint of step {int(first.name)}, so it was moved." in output
+
+
 @pytest.mark.long
 def test_each_damaged_file_of_a_run_and_of_its_text_is_named(runs):
     skipped = ("tensorboard",)
