@@ -73,7 +73,8 @@ COMMANDS = {
     "train pairs": "train text-pairs --set text.sources=[BAD] --out OUT",
     "sweep": "sweep BAD --out OUT",
     "reproduce tables": "reproduce tables BAD --pos GUM --out OUT",
-    "reproduce embedding-sharing": "reproduce embedding-sharing BAD --data GUM --out OUT",
+    "reproduce embedding-sharing": "reproduce embedding-sharing TEXT --data BAD --out OUT",
+    "reproduce encoders": "reproduce encoders BAD --task cola --data COLA --out OUT",
     "reproduce arcd": "reproduce arcd TEXT --other TEXT --data BAD --out OUT",
     "reproduce byte-embeddings": "reproduce byte-embeddings BAD --text TEXT --out OUT",
     "reproduce byte-embeddings --text": "reproduce byte-embeddings GUM --text BAD --out OUT",
@@ -96,6 +97,7 @@ class Outcome(NamedTuple):
 def write_inputs(folder: Path) -> dict[str, Path]:
     """Write the good and the bad files. Return the bad paths by kind."""
     import labeled
+    import tiny_tasks
     import user_folder
 
     from bitcipher.vectors import CipherVectors
@@ -105,6 +107,7 @@ def write_inputs(folder: Path) -> dict[str, Path]:
     labeled.write_gum(folder / "gum", 4)
     user_folder.write_minimal_pairs(folder / "blimp")
     user_folder.write_questions(folder)
+    tiny_tasks.write_task(folder / "cola", "cola", 4)
     user_folder.write_text_pairs(folder / "pairs")
     user_folder.write_labeled_sentences(folder / "labeled.jsonl")
     options = "--min-count 1 --mode cat --window 2 --bits 4 --tokenizer whitespace --workers 0"
@@ -141,7 +144,7 @@ def outcomes(folder: Path, command: str, bad: dict[str, Path]) -> Iterator[tuple
     """Run a command with each bad path. Yield the kind and the outcome."""
     good = {"TEXT": "text.txt", "PAIRS": "pairs.txt", "GUM": "gum", "BLIMP": "blimp", "BUILD": "build"}
     good |= {"QUESTIONS": "questions.tsv", "TEMPLATE": "questions.yaml", "TSV": "pairs/test.tsv"}
-    good["LABELED"] = "labeled.jsonl"
+    good |= {"LABELED": "labeled.jsonl", "COLA": "cola"}
     for kind, path in bad.items():
         out = folder / f"out-{command}-{kind}".replace(" ", "-")
         values = {name: str(folder / file) for name, file in good.items()} | {"BAD": str(path), "OUT": str(out)}

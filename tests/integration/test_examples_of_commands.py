@@ -135,7 +135,10 @@ def test_example_is_a_valid_command(command):
 
 
 # Full-size figures take hours. `tests/training/reproduce` runs small ones, and `tests/cluster/demo` a small demo.
-HOURS = ("bitcipher demo", "reproduce figure", "reproduce embedding", "reproduce arcd", "reproduce byte")
+HOURS = (
+    *("bitcipher demo", "reproduce figure", "reproduce embedding", "reproduce encoders", "reproduce arcd"),
+    "reproduce byte",
+)
 # `serve` runs until it is ended, see `tests/cluster/serve`.
 ENDLESS = ("bitcipher serve",)
 GPU = ("--gpus",)

@@ -74,13 +74,15 @@ def test_options_of_each_command():
         for name, command in all_commands()["reproduce"].commands.items()
     }
     running = VERBOSITY | {"sources", "out", "seeds", "settings", "workers"}
+    comparing = running | {"data", "questions", "finetuning_settings"}
     assert reproduce == {
         "tables": VERBOSITY | {"builds", "out", "pos", "ner", "seeds", "vectors", "noise", "noise_over", "log"},
         "downscaling": {"evaluations", "out"},
         "figure-4": running,
         "figure-5": running | {"pretraining", "pretraining_settings"},
-        "embedding-sharing": running | {"task", "data", "finetuning_settings"},
-        "arcd": running | {"other", "data", "questions", "finetuning_settings"},
+        "embedding-sharing": comparing | {"task"},
+        "encoders": comparing | {"task"},
+        "arcd": comparing | {"other"},
         "byte-embeddings": VERBOSITY | {"run", "text", "out", "size", "eval_sequences", "settings"},
     }
     assert options_of("train") == VERBOSITY | {"recipe", "out", "settings", "prepared", "workers"}

@@ -1,7 +1,7 @@
 """Reproduce tables and figures of the papers: `bitcipher reproduce NAME`."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH, SETTING
 from pipelines.options import EmbeddingOptions
 
+if TYPE_CHECKING:
+    from training.reproduce.model_comparison import ModelComparison
+
 Sources = Annotated[list[str], typer.Argument(help="Files, directories or globs of the training text.", metavar=PATH)]
 Out = Annotated[
     str,
@@ -26,6 +29,17 @@ Out = Annotated[
 FinetuningSettings = Annotated[
     list[str] | None,
     typer.Option("--set-finetuning", help="Like --set, for the fine-tuning only.", metavar=SETTING),
+]
+TaskFolder = Annotated[str, typer.Option("--data", help="Folder of the task's files as published.", metavar=PATH)]
+Task = Annotated[str, typer.Option(help="Task of the models; see `bitcipher finetune --help`.")]
+Questions = Annotated[
+    str | None,
+    typer.Option(
+        help="Folder of train-v1.1.json and dev-v1.1.json with other questions, such as those of `bitcipher "
+        "cloze-questions`, to fine-tune on before the task, by default for an epoch.",
+        show_default="only the task",
+        metavar=PATH,
+    ),
 ]
 
 reproduce = typer.Typer(help="Reproduce tables and figures of the papers behind bitcipher.", no_args_is_help=True)
@@ -162,9 +176,10 @@ def downscaling(
 def embedding_sharing(
     sources: Sources,
     *,
-    data: Annotated[str, typer.Option(help="Folder of the task's files as published.", metavar=PATH)],
+    data: TaskFolder,
     out: Out,
-    task: Annotated[str, typer.Option(help="Task of the discriminators; see `bitcipher finetune --help`.")] = "squad2",
+    task: Task = "squad2",
+    questions: Questions = None,
     seeds: Seeds = 3,
     settings: Settings = None,
     finetuning_settings: FinetuningSettings = None,
@@ -175,23 +190,35 @@ def embedding_sharing(
     For example: bitcipher reproduce embedding-sharing corpus --task cola --data glue/CoLA --out sharing --seeds 1
     """
     require_extra("training", "`bitcipher reproduce`")
-    from cluster.cli.display.markdown import print_markdown
-    from pipelines.runtime.progress import StageProgress
-    from training.reproduce.embedding_sharing import reproduce_embedding_sharing
+    from training.reproduce.embedding_sharing import reproduce_embedding_sharing as report
 
-    with resumable(CHECKPOINTS), StageProgress() as progress:
-        report = reproduce_embedding_sharing(
-            sources,
-            task,
-            storage.absolute(data),
-            storage.absolute(out),
-            seeds,
-            settings or [],
-            finetuning_settings or [],
-            workers,
-            progress,
-        )
-    print_markdown(report)
+    common = (task, data, questions, out, seeds, settings, finetuning_settings, workers)
+    _compare_models(*common, lambda comparison: report(comparison, sources))
+
+
+@reproduce.command()
+@with_verbosity
+def encoders(
+    sources: Sources,
+    *,
+    data: TaskFolder,
+    out: Out,
+    task: Task = "squad2",
+    questions: Questions = None,
+    seeds: Seeds = 3,
+    settings: Settings = None,
+    finetuning_settings: FinetuningSettings = None,
+    workers: Workers = 0,
+) -> None:
+    """Compare BERT with static and dynamic masks, RoBERTa, ELECTRA, DeBERTa and DeBERTaV3 of equal size on a task.
+
+    For example: bitcipher reproduce encoders corpus --task cola --data glue/CoLA --out encoders --seeds 1
+    """
+    require_extra("training", "`bitcipher reproduce`")
+    from training.reproduce.encoders import reproduce_encoders as report
+
+    common = (task, data, questions, out, seeds, settings, finetuning_settings, workers)
+    _compare_models(*common, lambda comparison: report(comparison, sources))
 
 
 @reproduce.command()
@@ -205,15 +232,7 @@ def arcd(
     ],
     data: Annotated[str, typer.Option(help="Folder of arcd-train.json and arcd-test.json.", metavar=PATH)],
     out: Out,
-    questions: Annotated[
-        str | None,
-        typer.Option(
-            help="Folder of train-v1.1.json and dev-v1.1.json with Arabic questions, such as those of `bitcipher "
-            "cloze-questions --language ar`, to fine-tune on before ARCD, by default for an epoch.",
-            show_default="only ARCD",
-            metavar=PATH,
-        ),
-    ] = None,
+    questions: Questions = None,
     seeds: Seeds = 3,
     settings: Settings = None,
     finetuning_settings: FinetuningSettings = None,
@@ -224,23 +243,41 @@ def arcd(
     For example: bitcipher reproduce arcd arabic_wiki --other enwiki --data arabic --out arcd --seeds 1
     """
     require_extra("training", "`bitcipher reproduce`")
+    from training.reproduce.arcd import reproduce_arcd as report
+
+    common = ("arcd", data, questions, out, seeds, settings, finetuning_settings, workers)
+    _compare_models(*common, lambda comparison: report(comparison, sources, other))
+
+
+def _compare_models(
+    task: str,
+    data: str,
+    questions: str | None,
+    out: str,
+    seeds: int,
+    settings: list[str] | None,
+    finetuning_settings: list[str] | None,
+    workers: int,
+    report: "Callable[[ModelComparison], str]",
+) -> None:
+    """Print the report of a comparison of pre-trained models."""
     from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
-    from training.reproduce.arcd import reproduce_arcd
+    from training.reproduce.model_comparison import ModelComparison
 
     with resumable(CHECKPOINTS), StageProgress() as progress:
-        table = reproduce_arcd(
-            sources,
-            other,
-            storage.absolute(data),
-            questions and storage.absolute(questions),
-            storage.absolute(out),
-            seeds,
-            settings or [],
-            finetuning_settings or [],
-            workers,
-            progress,
+        comparison = ModelComparison(
+            task=task,
+            data=storage.absolute(data),
+            questions=questions and storage.absolute(questions),
+            out=storage.absolute(out),
+            seeds=seeds,
+            settings=settings or (),
+            finetuning_settings=finetuning_settings or (),
+            workers=workers,
+            progress=progress,
         )
+        table = report(comparison)
     print_markdown(table)
 
 
