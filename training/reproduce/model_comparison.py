@@ -10,6 +10,7 @@ from training.curves.comparison import compare_runs
 from training.finetuning import make_finetune_options
 from training.finetuning.task_files import read_task
 from training.launch.finetuning import FinetuningResult, launch_finetuning
+from training.recipe import find_recipe, read_recipe
 from training.reproduce.figures import set_sources, train_recipe
 from training.reproduce.score_table import score_table
 
@@ -65,14 +66,15 @@ class ModelComparison:
         Raises:
             BitcipherError: if a source or the data is missing or damaged, or the directory has runs with other options.
         """
-        read_task(self.task, self.data)  # before hours of pre-training, because files can be missing or damaged
-        if self.questions is not None:
-            read_task("squad", self.questions)
+        settings = {name: [*each.changes, set_sources(sources[name]), *self.settings] for name, each in models.items()}
+        for name, model in models.items():
+            read_recipe(find_recipe(model.recipe), settings[name])
+        self._check_finetuning()
         runs: list[str] = []
         scores: dict[str, list[FinetuningResult]] = {}
         for seed in range(1, self.seeds + 1):
             for name, model in models.items():
-                changes = [*model.changes, set_sources(sources[name]), *self.settings, f"seed={seed}"]
+                changes = [*settings[name], f"seed={seed}"]
                 folder = storage.join(self.out, f"{_as_path(name)}-{seed}")
                 runs.append(train_recipe(model.recipe, folder, self.out, changes, self.workers, self.progress))
                 scores.setdefault(name, []).append(self._finetune(folder, name, seed, random_init=False))
@@ -109,6 +111,13 @@ class ModelComparison:
         """Write scores.md, and return the table."""
         storage.write_bytes(storage.join(self.out, "scores.md"), table.encode())
         return table
+
+    def _check_finetuning(self) -> None:
+        """Check options and files of fine-tuning, which would otherwise be read after hours of pre-training."""
+        make_finetune_options({"model": self.out, "task": self.task, "data": self.data}, self.finetuning_settings)
+        read_task(self.task, self.data)
+        if self.questions is not None:
+            read_task("squad", self.questions)
 
     def _finetune(self, run: str, name: str, seed: int, *, random_init: bool) -> FinetuningResult:
         """Fine-tune a run on the other questions, if there are any, and on the task."""

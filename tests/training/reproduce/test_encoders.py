@@ -7,6 +7,7 @@ import tiny_commands
 from tiny_tasks import write_task
 from typer.testing import CliRunner
 
+from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
 from training.recipe import find_recipe, read_recipe
 
@@ -50,6 +51,22 @@ def test_all_encoders_are_trained_and_fine_tuned(tmp_path):
         architectures[model] = config["model_type"]
         assert config["num_hidden_layers"] == 2  # that of the discriminator, not of the generator
     assert [*architectures.values()] == ["bert", "bert", "roberta", "bert", "deberta-v2", "deberta-v2"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        (("--set-finetuning", "loop.learning_rat=1"), "learning_rat"),
+        (("--set", "model.next_sentence=true"), "model.next_sentence"),
+        (("--questions", "nowhere"), "nowhere"),
+    ],
+)
+def test_wrong_options_are_found_before_training(tmp_path, wrong, sentence):
+    corpus, data = tiny_commands.write_corpus(tmp_path / "corpus"), write_task(tmp_path / "cola", "cola", 4)
+    result = reproduce(corpus, data, tmp_path / "out", *wrong)
+    assert isinstance(result.exception, BitcipherError)
+    assert sentence in str(result.exception)
+    assert not (tmp_path / "out").exists()
 
 
 def test_missing_files_of_the_task_are_found_before_training(tmp_path):
