@@ -69,7 +69,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         save_tokenizer(train_tokenizer(["king queen"], "bpe", 270), str(folder / name))
     run(f"build {folder}/corpus --out {folder}/vectors")
     (folder / "build").symlink_to("vectors")
-    for text in ("enwiki", "gutenberg"):
+    for text in ("enwiki", "gutenberg", "reviews"):
         (folder / text).symlink_to("corpus")
     (folder / "words.csv").write_text("word\n" + (folder / "words.txt").read_text())
     for name, setting in (
