@@ -54,6 +54,7 @@ def test_all_commands_with_paths_are_tried():
     assert set(all_commands()) - tried == {"submit", "doctor", "demo"}
 
 
+@pytest.mark.long
 def test_script_prints_a_table():
     command = [sys.executable, bad_inputs.__file__, "status"]
     rows = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()

@@ -50,6 +50,7 @@ def assert_close_runs(one, other):
         torch.testing.assert_close(weight, others[name], rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [*list(MODELS)[:1], *(pytest.param(name, marks=pytest.mark.slow) for name in list(MODELS)[1:])]
 )
@@ -105,6 +106,7 @@ def hold_half(config):
         check_state(2, model, optimizer, world)
 
 
+@pytest.mark.long
 def test_each_worker_holds_its_half_and_notices_divergence_elsewhere():
     on_two(hold_half, {})
 
@@ -114,6 +116,7 @@ def refuse_float16(config):
         shard_layers(make_model(), World.current("cpu"), LoopOptions(fsdp=True, precision="float16"))
 
 
+@pytest.mark.long
 def test_float16_raises():
     on_two(refuse_float16, {})
 
