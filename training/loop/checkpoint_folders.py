@@ -111,8 +111,7 @@ def read_latest_state(folder: str) -> TrainingState | None:
         return None
     checkpoint = storage.join(folder, CHECKPOINTS, names[-1])
     state = TrainingState.read(storage.join(checkpoint, STATE))
-    if sentence := find_move(checkpoint, state.step):
-        raise BitcipherError(f"{sentence} {_remove(checkpoint)}")
+    _check_step(checkpoint, state.step)
     return state
 
 
@@ -196,8 +195,7 @@ def read_checkpoint_digests(checkpoint: Path | str) -> FolderDigests:
         digests = FolderDigests.read(storage.join(folder, DIGESTS))
     except BitcipherError as error:
         raise BitcipherError(f"{str(error).rstrip('.')}. {_remove(folder)}") from None
-    if sentence := find_move(folder, digests.step):
-        raise BitcipherError(f"{sentence} {_remove(folder)}")
+    _check_step(folder, digests.step)
     return digests
 
 
@@ -211,6 +209,11 @@ def find_move(checkpoint: str, step: int | None) -> str | None:
     if step == int(checkpoint.rpartition("/")[2]):
         return None
     return f"{checkpoint} holds the checkpoint of step {step}, so it was moved."
+
+
+def _check_step(checkpoint: str, step: int | None) -> None:
+    if sentence := find_move(checkpoint, step):
+        raise BitcipherError(f"{sentence} {_remove(checkpoint)}")
 
 
 def _remove(checkpoint: str) -> str:
