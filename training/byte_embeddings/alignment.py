@@ -14,6 +14,7 @@ from training.byte_embeddings.byte_ids import to_byte_ids
 from training.byte_embeddings.bytes_cnn import BytesCNN
 from training.byte_embeddings.losses import ANGULAR, alignment_loss
 from training.byte_embeddings.options import AlignmentOptions
+from training.loop import choose_device
 
 # Tokens that BERT's vocabulary reserves for later, which no text has.
 _UNUSED = re.compile(r"\[unused\d+\]")
@@ -54,7 +55,8 @@ def align(
 ) -> ByteEmbeddings:
     """Train a network to give the rows of an embedding table from the bytes of their tokens.
 
-    The result depends on the options, on the number of threads of torch, and on nothing else.
+    On a CPU, the result depends on the arguments and the number of threads of torch only. On a GPU, runs differ by
+    rounding. The trained network is on the CPU in both cases.
 
     Args:
         table: [n, H] float32, a row per token.
@@ -63,15 +65,17 @@ def align(
         advance: called with the mean loss of each epoch.
 
     Raises:
-        BitcipherError: if there are fewer than two tokens, or the loss is no longer finite.
+        BitcipherError: if there are fewer than two tokens, there is no GPU although `device` requests one, or the loss
+            is no longer finite.
     """
     if len(tokens) < 2:
         raise BitcipherError(f"The vocabulary has {len(tokens)} tokens to align; it needs at least 2.")
-    targets, ids = table.detach().float(), torch.from_numpy(to_byte_ids(tokens))
+    device = choose_device(options.device, "device")
+    targets, ids = table.detach().float().to(device), torch.from_numpy(to_byte_ids(tokens)).to(device)
     generator = torch.Generator().manual_seed(options.seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(options.seed)
-        network = BytesCNN(options.size, targets.shape[1])
+        network = BytesCNN(options.size, targets.shape[1]).to(device)
     # Without `fused`, an update of 70 million weights takes as long as the gradients of 100 tokens.
     optimizer = torch.optim.Adam(network.parameters(), lr=options.learning_rate, fused=True)
     schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(
@@ -79,8 +83,8 @@ def align(
     )
     for _ in range(options.epochs):
         total = 0.0
-        order = torch.randperm(len(tokens), generator=generator)
-        shifts = torch.randint(1, len(tokens), (len(tokens),), generator=generator)
+        order = torch.randperm(len(tokens), generator=generator).to(device)
+        shifts = torch.randint(1, len(tokens), (len(tokens),), generator=generator).to(device)
         for batch in order.split(options.batch_size):
             others = (batch + shifts[batch]) % len(tokens)
             loss = alignment_loss(options, network(ids[batch]), targets[batch], targets[others])
@@ -93,6 +97,6 @@ def align(
             raise BitcipherError("The loss of the alignment is no longer finite; lower `learning_rate`.")
         schedule.step(mean)
         advance(mean)
-    network.eval()
+    network.cpu().eval()
     length = float(targets.norm(dim=1).mean()) if options.loss in ANGULAR else None
     return ByteEmbeddings(network, options, length)

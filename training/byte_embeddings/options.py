@@ -48,5 +48,7 @@ class AlignmentOptions(Record):
     """Factor of the learning rate when the loss of an epoch has stopped decreasing."""
     plateau_patience: int = Field(2, ge=0)
     """Number of epochs without a lower loss before the learning rate is multiplied by `plateau_factor`."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Device of the training: `cpu`, `cuda`, or `auto`: a GPU if there is one."""
     seed: int = 1
     """Seed of the weights, the order of the tokens and the negative tokens."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         latest_checkpoint,
         resolve_model_folder,
     )
-    from training.loop.distributed import World
+    from training.loop.distributed import World, choose_device
     from training.loop.examples import Batch, Examples, TextExamples
     from training.loop.metrics_logger import read_metrics
     from training.loop.options import LoopOptions
@@ -32,6 +32,7 @@ __all__ = [
     "TextExamples",
     "TrainingRun",
     "World",
+    "choose_device",
     "copying_run",
     "find_latest_checkpoint",
     "latest_checkpoint",
@@ -45,7 +46,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "checkpoint_folders": ("METRICS", "find_latest_checkpoint", "latest_checkpoint", "resolve_model_folder"),
-        "distributed": ("World",),
+        "distributed": ("World", "choose_device"),
         "examples": ("Batch", "Examples", "TextExamples"),
         "metrics_logger": ("read_metrics",),
         "options": ("LoopOptions",),

@@ -10,6 +10,22 @@ import torch.distributed as dist
 from bitcipher.errors import BitcipherError
 
 
+def choose_device(device: str, option: str) -> torch.device:
+    """Return the device of this process.
+
+    Args:
+        device: `cpu`, `cuda`, or `auto`: a GPU if there is one.
+        option: name of the option that gave the device, for the error.
+
+    Raises:
+        BitcipherError: if `cuda` is requested and there is no GPU.
+    """
+    has_gpu = torch.cuda.is_available()
+    if device == "cuda" and not has_gpu:
+        raise BitcipherError(f"There is no GPU that torch can use; set `{option}` to auto or cpu.")
+    return torch.device("cuda", torch.cuda.current_device()) if has_gpu and device != "cpu" else torch.device("cpu")
+
+
 @dataclass(frozen=True)
 class World:
     """A worker's view of torch's process group. A process without a group is a single worker."""
@@ -31,13 +47,9 @@ class World:
         Raises:
             BitcipherError: if `cuda` is requested and there is no GPU.
         """
-        has_gpu = torch.cuda.is_available()
-        if device == "cuda" and not has_gpu:
-            raise BitcipherError("There is no GPU that torch can use; set `loop.device` to auto or cpu.")
-        own_device = torch.device("cuda", torch.cuda.current_device()) if has_gpu and device != "cpu" else "cpu"
         has_group = dist.is_available() and dist.is_initialized()
         rank, size = (dist.get_rank(), dist.get_world_size()) if has_group else (0, 1)
-        return cls(rank, size, torch.device(own_device))
+        return cls(rank, size, choose_device(device, "loop.device"))
 
     def all_reduce(self, tensors: Sequence[torch.Tensor]) -> None:
         """Replace each tensor with its sum over all workers, in one all-reduce."""

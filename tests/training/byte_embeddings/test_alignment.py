@@ -19,7 +19,7 @@ from training.recipe import Recipe
 
 TOKENS = [f"{stem}{ending}" for stem in ("walk", "talk", "jump", "work") for ending in ("", "s", "ed", "ing")]
 TABLE = torch.randn(len(TOKENS), 12, generator=torch.Generator().manual_seed(3)) + 0.5
-QUICK = {"size": "small", "epochs": 12, "batch_size": 8}
+QUICK = {"size": "small", "epochs": 12, "batch_size": 8, "device": "cpu"}
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +81,18 @@ def test_interrupted_writing_leaves_no_folder(aligned, tmp_path, monkeypatch):
 def test_loss_that_diverges_is_an_error():
     with pytest.raises(BitcipherError, match="no longer finite"):
         align(TABLE, TOKENS, AlignmentOptions(**QUICK, loss="mse", learning_rate=1e30))
+
+
+def test_missing_gpu_is_an_error(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(BitcipherError, match="no GPU that torch can use; set `device` to auto or cpu"):
+        align(TABLE, TOKENS, AlignmentOptions(**(QUICK | {"device": "cuda"})))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_network_learns_on_a_gpu():
+    aligned = align(TABLE, TOKENS, AlignmentOptions(**(QUICK | {"device": "cuda"}), loss="cosine"))
+    assert cosines(aligned.embed(TOKENS)).mean() > 0.55
 
 
 def test_one_token_cannot_be_aligned():
