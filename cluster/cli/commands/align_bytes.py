@@ -21,7 +21,7 @@ def align_bytes(
 ) -> None:
     """Train a network to compute the embeddings of a model's tokens from their bytes, and of any other string.
 
-    Options of training, such as size=small or loss=cosine, are in training/byte_embeddings/README.md.
+    All options, such as size=small or loss=cosine, are in training/byte_embeddings/README.md.
 
     For example: bitcipher align-bytes runs/random-1 --out bytes --set size=small --set epochs=20
     """

@@ -1,5 +1,8 @@
 """Training of byte embeddings, and the model that uses them."""
 
+import re
+from pathlib import Path
+
 import pytest
 import torch
 from tiny_runs import config_of, write_tiny_text
@@ -7,6 +10,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from bitcipher.errors import BitcipherError
+from training import byte_embeddings
 from training.byte_embeddings import stored_embeddings
 from training.byte_embeddings.alignment import align, aligned_tokens
 from training.byte_embeddings.options import AlignmentOptions
@@ -98,6 +102,12 @@ def test_network_learns_on_a_gpu():
 def test_one_token_cannot_be_aligned():
     with pytest.raises(BitcipherError, match="needs at least 2"):
         align(TABLE[:1], TOKENS[:1], AlignmentOptions(**QUICK))
+
+
+def test_readme_has_all_options_and_defaults():
+    readme = Path(byte_embeddings.__file__).with_name("README.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (\S+) \|", readme.split("## Options")[1].split("\n## ")[0], re.MULTILINE)
+    assert rows == [(name, str(value)) for name, value in AlignmentOptions().to_dict().items()]
 
 
 def test_unused_tokens_are_left_out():
