@@ -1,6 +1,6 @@
 """Evaluation of a model on the validation split of a task."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,14 +27,21 @@ class Evaluator:
     latest_predictions: Sequence[Any] | None = field(default=None, init=False)
     """Predictions of the latest evaluation, one per example; None before the first evaluation."""
 
-    def __call__(self, model: PreTrainedModel, world: World) -> dict[str, float]:
+    def __call__(self, model: PreTrainedModel, world: World, advance: Callable[[float], None]) -> dict[str, float]:
         """Return the scores of the task by metric, in percent."""
-        self.latest_predictions = self.predictions(model, world)
+        self.latest_predictions = self.predictions(model, world, advance)
         return self.task.score(self.latest_predictions)
 
     @torch.no_grad()
-    def predictions(self, model: PreTrainedModel, world: World) -> Sequence[Any]:
+    def predictions(
+        self, model: PreTrainedModel, world: World, advance: Callable[[float], None] = lambda fraction: None
+    ) -> Sequence[Any]:
         """Return one prediction per example, the same on every worker.
+
+        Args:
+            model: model with the head of the task.
+            world: this worker.
+            advance: called with the fraction of this worker's part that is done.
 
         Raises:
             DivergenceError: if the outputs of the model are NaN.
@@ -48,12 +55,14 @@ class Evaluator:
         }
         was_training = model.training
         model.eval()
-        for rows in micro_batches[world.rank :: world.size]:
+        own = micro_batches[world.rank :: world.size]
+        for number, rows in enumerate(own, 1):
             with autocast(world, self.options):
                 logits = model_logits(model, to_device(select_rows(self.features, rows), world))
             for name, values in outputs.items():
                 # Positions after the longest row of the micro-batch are padding, which tasks ignore.
                 values[torch.from_numpy(rows), : logits[name].shape[1]] = logits[name]
+            advance(number / len(own))
         model.train(was_training)
         world.all_reduce(list(outputs.values()))
         return self.task.predictions(self.features, {name: values.cpu().numpy() for name, values in outputs.items()})

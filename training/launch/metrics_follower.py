@@ -7,6 +7,7 @@ from typing import Any
 
 from bitcipher import storage
 from pipelines.runtime.progress import StageProgress
+from training.loop.evaluation_progress import read_evaluated_fraction
 from training.loop.metrics_tail import MetricsTail
 
 POLL_SECONDS = 0.5
@@ -14,11 +15,15 @@ POLL_SECONDS = 0.5
 STORE_POLL_SECONDS = 5.0
 # Metrics in the note of the bar, and their formats.
 _FORMS = {"loss": ".3f", "perplexity": ",.1f"}
+# Key of the fraction of the current evaluation that is done, beside the metrics.
+EVALUATED = "evaluated"
 
 
 @contextmanager
 def watch_metrics(folder: str, on_change: Callable[[Mapping[str, Any]], None]) -> Iterator[None]:
     """Call a function with the latest value of each metric of a run whenever there are new ones, in a `with` block.
+
+    During a long evaluation, it is also called with the fraction of the evaluation that is done, as `EVALUATED`.
 
     Args:
         folder: path or URI of the run.
@@ -33,7 +38,11 @@ def watch_metrics(folder: str, on_change: Callable[[Mapping[str, Any]], None]) -
         lines = tail.read()
         for line in lines:
             latest.update(line)
-        if lines:
+        before = latest.pop(EVALUATED, None)
+        evaluated = read_evaluated_fraction(folder)
+        if evaluated is not None:
+            latest[EVALUATED] = evaluated
+        if lines or evaluated != before:
             on_change(latest)
 
     def poll() -> None:
@@ -72,6 +81,8 @@ def follow_metrics(folder: str, max_steps: Callable[[], int], progress: StagePro
             bar = progress.begin("train", max_steps(), done=shown)
         # The step can decrease, because a run that resumes after a worker's death starts from an earlier checkpoint.
         notes = [f"{name} {latest[name]:{form}}" for name, form in _FORMS.items() if _is_number(latest.get(name))]
+        if EVALUATED in latest:
+            notes.append(f"evaluating {100 * latest[EVALUATED]:.0f} %")
         progress.advance(bar, step - shown, "  ".join(notes))
         shown = step
         if latest.get("stopped_early"):

@@ -15,6 +15,7 @@ from pipelines.store.removal import list_names
 from training.launch.metrics_follower import follow_metrics
 from training.loop import METRICS, RUN_LEASE
 from training.loop.checkpoint_folders import checkpoint_names
+from training.loop.evaluation_progress import EVALUATING
 from training.loop.stop_request import STOP
 from training.runtime import run_workers
 
@@ -126,7 +127,7 @@ def launch(
         progress: progress bars.
     """
     for leftover in list_names(folder):  # of a killed driver
-        if _RAY_STORAGE.fullmatch(leftover) or _UNFINISHED.fullmatch(leftover):
+        if leftover == EVALUATING or _RAY_STORAGE.fullmatch(leftover) or _UNFINISHED.fullmatch(leftover):
             storage.remove(storage.join(folder, leftover))
     config = {**config, "folder": folder}
     json_files.write(storage.join(folder, name), redact_values(config))

@@ -1,6 +1,7 @@
 """Validation metrics on a fixed sample of examples, which depends neither on the step nor on the seed of the run."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -30,13 +31,18 @@ def evaluation_ids(validation_size: int, eval_sequences: int) -> np.ndarray:
 
 @torch.no_grad()
 def evaluate(
-    model: torch.nn.Module, objective: SummedLoss, examples: Examples, options: LoopOptions, world: World
+    model: torch.nn.Module,
+    objective: SummedLoss,
+    examples: Examples,
+    options: LoopOptions,
+    world: World,
+    advance: Callable[[float], None] = lambda fraction: None,
 ) -> dict[str, float]:
     """Return the mean of each of the objective's metrics over the sample.
 
     A metric whose name begins with `perplexity` is the exponential of its mean, with the bounds of its 95 % confidence
     interval: `perplexity_low` and `perplexity_high`. Of examples with several sources, `perplexity` is also returned
-    for each source, as `perplexity/SOURCE`.
+    for each source, as `perplexity/SOURCE`. `advance` is called with the fraction of the sample that is done.
     """
     ids = evaluation_ids(examples.validation_size, options.eval_sequences)
     size = options.micro_batch_size_for(world.size)
@@ -60,6 +66,7 @@ def evaluate(
         batch = examples.validation_batch(micro_batch)
         with autocast(world, options):
             sums = objective.row_sums(model, to_device(batch, world))
+        advance(min(1.0, (first + world.size) / len(micro_batches)))
         if number < first + world.rank:
             continue
         numbers = torch.from_numpy(examples.validation_source_numbers(micro_batch)).to(world.device)

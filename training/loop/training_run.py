@@ -19,6 +19,7 @@ from training.loop.distributed import World
 from training.loop.divergence import FiniteCheck, check_metrics, check_state
 from training.loop.early_stopping import note_evaluation, stops_early
 from training.loop.evaluation import evaluate
+from training.loop.evaluation_progress import EvaluationProgress
 from training.loop.examples import Examples
 from training.loop.metrics_logger import MetricsLogger, read_kept_metrics
 from training.loop.optimizer import clip_gradients, make_optimizer, make_scheduler, set_learning_rate
@@ -58,8 +59,9 @@ class TrainingRun:
     """Number of tokens of a training sequence, for the `tokens` of the metrics."""
     flops_of_sequence: Callable[[float], float] | None = None
     """FLOPs of a training sequence with a mean number of predictions, for the utilization; None if not known."""
-    evaluator: Callable[[torch.nn.Module, World], dict[str, float]] | None = None
-    """Function that returns additional metrics at each evaluation, such as the scores of a task."""
+    evaluator: Callable[[torch.nn.Module, World, Callable[[float], None]], dict[str, float]] | None = None
+    """Function that returns additional metrics at each evaluation, such as the scores of a task. It calls its last
+    argument with the fraction that is done."""
     store: RunStore | None = None
     """Store of the run; None if it is on a disk."""
 
@@ -210,9 +212,10 @@ class _Trainer:
         """Log the validation loss, and update what depends on it: the best step, and the freeze schedule."""
         run, state = self._run, self.state
         self._finite.check_steps()
-        metrics = evaluate(self._model, run.objective, run.examples, run.options, self._world)
-        if run.evaluator:
-            metrics |= run.evaluator(self._model, self._world)
+        with EvaluationProgress(run.folder if self._logger else None) as progress:
+            metrics = evaluate(self._model, run.objective, run.examples, run.options, self._world, progress.advance)
+            if run.evaluator:
+                metrics |= run.evaluator(self._model, self._world, progress.advance)
         loss = metrics["validation_loss"]
         is_frozen = run.freeze_schedule.is_frozen(state.step, run.options.max_steps, state.unfrozen_at)
         unfreezes = is_frozen and run.freeze_schedule.should_unfreeze(state.last_validation_loss, loss)

@@ -9,8 +9,9 @@ import torch
 from tiny_runs import RECIPE, config_of, curve_of, merged, tiny_documents, write_tiny_text
 
 from training.data import TokenDataset, finish_dataset, part_name, train_tokenizer, write_shard
-from training.loop import LoopOptions, TextExamples, World
+from training.loop import LoopOptions, TextExamples, World, evaluation_progress
 from training.loop.evaluation import evaluate, evaluation_ids
+from training.loop.evaluation_progress import EVALUATING, read_evaluated_fraction
 from training.loop.row_moments import interval_of, mean_of, row_moments
 from training.pretraining_run import make_training_run, run_pretraining
 from training.recipe import Recipe
@@ -29,6 +30,20 @@ def test_steps_that_are_evaluated(starts, steps, tiny_text, tmp_path):
     loop = {"max_steps": 3, "eval_steps": 2, "eval_on_start": starts}
     run_pretraining(config_of(tmp_path, tiny_text, loop=loop))
     assert [line["step"] for line in curve_of(tmp_path) if "validation_loss" in line] == steps
+
+
+def test_long_evaluations_note_their_progress(tiny_text, tmp_path, monkeypatch):
+    fractions = []
+    monkeypatch.setattr(evaluation_progress, "_INTERVAL", 0.0)
+    write = evaluation_progress.json_files.write
+    monkeypatch.setattr(
+        evaluation_progress.json_files,
+        "write",
+        lambda uri, values: (write(uri, values), fractions.append(read_evaluated_fraction(str(tmp_path)))),
+    )
+    run_pretraining(config_of(tmp_path, tiny_text, loop={"max_steps": 1, "eval_sequences": 20, "batch_size": 4}))
+    assert [fraction for fraction in fractions if fraction is not None] == [0.2, 0.4, 0.6, 0.8, 1.0] * 2
+    assert not (tmp_path / EVALUATING).exists()
 
 
 class StoredLosses:
