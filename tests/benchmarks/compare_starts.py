@@ -37,11 +37,11 @@ SHORT = ["model.num_hidden_layers=2", "model.max_position_embeddings=64", "model
 RECIPES = {
     "masked": ("masked", []),
     "causal": ("figure-4-random", SHORT),
-    "t5": ("figure-5-t5-pretrain", SHORT),
+    "t5": ("figure-5-t5-pretrain", [*SHORT, "loop.scale_parameter=true"]),
 }
 VOCABULARY = "text.tokenizer.vocab_size=4000"
 TUNING_SEED = 1000
-RATES = (1.5e-3, 3e-3, 6e-3)
+RATES = {"masked": (1.5e-3, 3e-3, 6e-3), "causal": (1.5e-3, 3e-3, 6e-3), "t5": (5e-3, 1e-2, 2e-2)}
 WARMUPS = (20, 60)
 SCALES = (1.0, 3.0)
 
@@ -66,6 +66,7 @@ class Study:
 
     def __init__(self, objective: str, arguments: argparse.Namespace):
         self._recipe, self._settings = RECIPES[objective]
+        self._rates = RATES[objective]
         self._arguments = arguments
         self.folder = arguments.out / objective
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +86,7 @@ class Study:
         """Return the settings with the lowest perplexity after short runs, and note all in tuned.json."""
         path, steps = self.folder / "tuned.json", self._arguments.tuning_steps
         tuned = json.loads(path.read_text()) if path.exists() else {}
-        for rate, warmup, scale in itertools.product(RATES, WARMUPS, scales):
+        for rate, warmup, scale in itertools.product(self._rates, WARMUPS, scales):
             chosen = [f"loop.learning_rate={rate}", f"loop.warmup_steps={warmup}", f"embeddings.scale={scale}"]
             if (key := " ".join([name, *chosen])) not in tuned:
                 run = self.train(f"tune-{name}-{len(tuned)}", TUNING_SEED, steps, [*settings, *chosen], evaluations=1)

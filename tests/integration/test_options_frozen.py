@@ -83,7 +83,7 @@ def test_options_of_each_command():
         "embedding-sharing": comparing | {"task"},
         "encoders": comparing | {"task"},
         "arcd": comparing | {"other"},
-        "byte-embeddings": VERBOSITY | {"run", "text", "out", "size", "eval_sequences", "settings"},
+        "byte-embeddings": VERBOSITY | {"run", "text", "out", "size", "loss", "eval_sequences", "settings"},
     }
     assert options_of("train") == VERBOSITY | {"recipe", "out", "settings", "prepared", "workers"}
     finetuning = {"model", "task", "data", "out", "settings", "vocabulary", "random_init", "seed", "workers"}

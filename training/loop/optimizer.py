@@ -12,6 +12,9 @@ from training.models import token_tables
 
 # Names of AdamW's state tensors, which exist for each weight.
 STATE_TENSORS = ("exp_avg", "exp_avg_sq", "step")
+# Smallest factor of the learning rate of a weight with `scale_parameter`, so that weights of zeros learn, too: ε₂ of
+# Shazeer & Stern (2018), section 9.
+MIN_SCALE = 1e-3
 
 
 def make_optimizer(model: nn.Module, options: LoopOptions, embeddings_multiplier: float) -> torch.optim.AdamW:
@@ -31,7 +34,9 @@ def make_optimizer(model: nn.Module, options: LoopOptions, embeddings_multiplier
         {"params": [weight for weight in others if weight not in matrices], "weight_decay": 0.0},
         {"params": embeddings, "weight_decay": 0.0, "lr": options.learning_rate * embeddings_multiplier},
     ]
-    groups = [group | {"params": part} for group in groups for part in split_by_sharding(group["params"])]
+    # A weight whose learning rate is scaled by its own size needs a group of its own.
+    split = (lambda weights: [[weight] for weight in weights]) if options.scale_parameter else split_by_sharding
+    groups = [group | {"params": part} for group in groups for part in split(group["params"])]
     betas = (options.adam_beta1, options.adam_beta2)
     # `fused` updates all weights in one kernel, instead of several kernels per weight.
     return torch.optim.AdamW(groups, lr=options.learning_rate, betas=betas, fused=True)
@@ -69,6 +74,20 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, scheduler: LambdaLR, ste
     for group, rate in zip(optimizer.param_groups, rates, strict=True):
         group["lr"] = rate
     return rates[0]
+
+
+@torch.no_grad()
+def scale_learning_rates(optimizer: torch.optim.Optimizer) -> None:
+    """Multiply the learning rate of each parameter group by the root mean square of its only weight.
+
+    So an update changes all weights by a similar fraction, although T5's initial weights have root mean squares from
+    0.02 to 1 (Shazeer & Stern 2018, *Adafactor*, section 8).
+    """
+    for group in optimizer.param_groups:
+        (weight,) = group["params"]
+        root_mean_square = whole(torch.linalg.vector_norm(weight)) / weight.numel() ** 0.5
+        # A tensor, because `float` would wait for the device.
+        group["lr"] = group["lr"] * root_mean_square.clamp(min=MIN_SCALE)
 
 
 def clip_gradients(model: nn.Module, max_norm: float) -> torch.Tensor:

@@ -44,6 +44,9 @@ class LoopOptions(Record):
     of `max_steps`."""
     min_lr_ratio: Float = Field(0.1, ge=0, lt=1)
     """Final learning rate of `cosine`, `linear` and `warmup_stable_decay`, as a fraction of the peak."""
+    scale_parameter: bool = False
+    """Multiply the learning rate of each weight by the weight's root mean square, as Adafactor does. A T5 learns much
+    faster with it, at rates near 0.01."""
     weight_decay: Float = Field(0.01, ge=0)
     """Weight decay of matrices; biases, norms and embeddings have none."""
     adam_beta1: Float = Field(0.9, ge=0, lt=1)

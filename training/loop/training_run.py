@@ -22,7 +22,13 @@ from training.loop.evaluation import evaluate
 from training.loop.evaluation_progress import EvaluationProgress
 from training.loop.examples import Examples
 from training.loop.metrics_logger import MetricsLogger, read_kept_metrics
-from training.loop.optimizer import clip_gradients, make_optimizer, make_scheduler, set_learning_rate
+from training.loop.optimizer import (
+    clip_gradients,
+    make_optimizer,
+    make_scheduler,
+    scale_learning_rates,
+    set_learning_rate,
+)
 from training.loop.options import LoopOptions
 from training.loop.precision import can_lower, make_scaler, restore_scale, with_scale
 from training.loop.recovery import drop_damaged_checkpoints
@@ -185,6 +191,8 @@ class _Trainer:
         grad_norm = clip_gradients(self._model, options.max_grad_norm)
         self._finite.note(step + 1, loss, grad_norm, is_skipped=can_lower(self._scaler))
         learning_rate = set_learning_rate(self._optimizer, self._scheduler, step)
+        if options.scale_parameter:
+            scale_learning_rates(self._optimizer)
         self._scaler.step(self._optimizer)  # skips the step if float16 gradients are not finite
         self._scaler.update()
         self._optimizer.zero_grad(set_to_none=True)

@@ -297,6 +297,10 @@ def byte_embeddings(
         list[str] | None,
         typer.Option(help="Size of the networks: small or, repeated, both.", show_default="both", metavar="small|big"),
     ] = None,
+    loss: Annotated[
+        list[str] | None,
+        typer.Option(help="Loss of the networks. Repeat for several losses.", show_default="all six", metavar="NAME"),
+    ] = None,
     eval_sequences: Annotated[int, typer.Option(min=2, help="Maximum number of examples of each text.")] = 1000,
     settings: AlignmentSettings = None,
 ) -> None:
@@ -307,15 +311,16 @@ def byte_embeddings(
     require_extra("training", "`bitcipher reproduce`")
     from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
-    from training.byte_embeddings.options import SIZES
+    from training.byte_embeddings.options import LOSSES, SIZES
 
-    sizes = size or list(SIZES)
-    if wrong := next((each for each in sizes if each not in SIZES), None):
-        raise BitcipherError(f"There is no size {wrong!r} of byte embeddings: choose from {', '.join(SIZES)}.")
+    sizes, losses = size or list(SIZES), loss or list(LOSSES)
+    for name, chosen, known in (("size", sizes, SIZES), ("loss", losses, LOSSES)):
+        if wrong := next((each for each in chosen if each not in known), None):
+            raise BitcipherError(f"There is no {name} {wrong!r} of byte embeddings: choose from {', '.join(known)}.")
     from training.reproduce.byte_embeddings import reproduce_byte_embeddings  # the import of torch takes seconds
 
     with resumable("trained networks"), StageProgress() as progress:
         table = reproduce_byte_embeddings(
-            storage.absolute(run), text, storage.absolute(out), sizes, settings or [], eval_sequences, progress
+            storage.absolute(run), text, storage.absolute(out), sizes, losses, settings or [], eval_sequences, progress
         )
     print_markdown(table)

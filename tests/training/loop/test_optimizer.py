@@ -1,10 +1,17 @@
 import pytest
+import torch
 from torch import nn
 
 from bitcipher.errors import BitcipherError
 from training.data import SpecialTokens
 from training.loop import LoopOptions
-from training.loop.optimizer import make_optimizer, make_scheduler, set_learning_rate
+from training.loop.optimizer import (
+    MIN_SCALE,
+    make_optimizer,
+    make_scheduler,
+    scale_learning_rates,
+    set_learning_rate,
+)
 from training.models import ARCHITECTURES, ModelOptions, build_model
 
 TOKENS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=4, sentinels=())
@@ -36,6 +43,25 @@ def test_warmup_stable_decay_is_constant_between_warmup_and_decay():
     assert rates[:4] == pytest.approx([0.1, 0.2, 0.3, 0.4])
     assert rates[4:15] == [0.5] * 11
     assert rates[15:] == pytest.approx([0.5, 0.42, 0.34, 0.26, 0.18])
+
+
+def test_scaled_rates_change_all_weights_by_the_same_fraction():
+    options = ModelOptions(architecture="t5", num_hidden_layers=1, hidden_size=16, num_attention_heads=2)
+    model = build_model(options, TOKENS, 50, seed=1)
+    torch.nn.init.zeros_(next(iter(model.encoder.parameters())))
+    before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
+    loop = LoopOptions(learning_rate=0.01, warmup_steps=0, scale_parameter=True, weight_decay=0)
+    optimizer = make_optimizer(model, loop, 1.0)
+    for weight in model.parameters():
+        weight.grad = torch.ones_like(weight)
+    set_learning_rate(optimizer, make_scheduler(optimizer, loop), 0)
+    scale_learning_rates(optimizer)
+    optimizer.step()
+    for name, weight in model.named_parameters():  # by the first step of Adam, which is the rate
+        size = max(float(before[name].square().mean().sqrt()), MIN_SCALE)
+        torch.testing.assert_close(
+            (weight - before[name]).abs(), torch.full_like(weight, 0.01 * size), rtol=1e-3, atol=1e-7
+        )
 
 
 def test_decay_longer_than_run_raises():

@@ -29,7 +29,7 @@ MODELS = {
     ),
     "masked": (ENCODER, {"precision": "bfloat16"}),
     "replaced_tokens": (ENCODER | {"generator_layers": 1}, {}),
-    "span_corruption": ({"architecture": "t5", "num_hidden_layers": 2}, {}),
+    "span_corruption": ({"architecture": "t5", "num_hidden_layers": 2}, {"scale_parameter": True}),
     "simclr": (ENCODER | {"projector_size": 8}, {}),
 }
 # The 9 micro-batches of an evaluation are an odd number, and gradients are clipped.

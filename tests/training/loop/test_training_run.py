@@ -59,6 +59,17 @@ def test_resume_is_exact(straight, tiny_text, tmp_path, last):
     assert same_weights(weights_of(tmp_path), weights_of(straight))
 
 
+def test_resume_with_scaled_learning_rates_is_exact(tiny_text, tmp_path):
+    loop = {"scale_parameter": True, "learning_rate": 0.01}
+    run_pretraining(config_of(tmp_path / "straight", tiny_text, loop=loop))
+    config = config_of(tmp_path / "stopped", tiny_text, loop=loop)
+    with pytest.raises(Interruption):
+        run_pretraining(config, interrupting_after(5))
+    run_pretraining(config)
+    assert curve_of(tmp_path / "stopped") == curve_of(tmp_path / "straight")
+    assert same_weights(weights_of(tmp_path / "stopped"), weights_of(tmp_path / "straight"))
+
+
 def test_finished_run_is_not_trained_again(straight, tiny_text):
     before = (straight / "metrics.jsonl").read_bytes()
     run_pretraining(json.loads((straight / "run.json").read_text()))
