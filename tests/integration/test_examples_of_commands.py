@@ -63,6 +63,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     user_folder.write_text_pairs(folder / "pairs")
     user_folder.write_text_pairs(folder / "multi30k", "en\tde")
     user_folder.write_text_pairs(folder / "scan")
+    user_folder.write_text_pairs(folder / "tatoeba", "ar\ten")
     user_folder.write_questions(folder)
     user_folder.write_labeled_sentences(folder / "questions.jsonl")
     for name in ("roberta.json", "words.json"):
