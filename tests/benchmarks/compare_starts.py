@@ -8,9 +8,9 @@ compare_starts.py --data CORPUS --glove FILE --out FOLDER
 - glove: published vectors of words, for the tokens that begin a word.
 
 Learning rate, warmup and scale of the cold start and of cipher are tuned with a seed of their own; cipher-read and
-glove have those of cipher. The learning rate is constant after the warmup, so that runs of any length are comparable.
-FOLDER gets a folder per objective with its runs, `tuned.json`, and the comparison of `bitcipher compare`. After an
-interruption, the same command resumes. Run it with OMP_NUM_THREADS=1.
+glove have those of cipher. T5's rates are scaled by the size of each weight. The rate is constant after the warmup, so
+that runs of any length are comparable. FOLDER gets a folder per objective with its runs, `tuned.json`, and the
+comparison of `bitcipher compare`. After an interruption, the same command resumes. Run it with OMP_NUM_THREADS=1.
 """
 
 import argparse
@@ -34,14 +34,14 @@ from training.recipe import find_recipe, read_recipe
 from training.run_files import CONFIG, PretrainingConfig
 
 SHORT = ["model.num_hidden_layers=2", "model.max_position_embeddings=64", "model.dropout=0.0"]
+# Recipe of each objective, changes to it, and the learning rates that are tried.
 RECIPES = {
-    "masked": ("masked", []),
-    "causal": ("figure-4-random", SHORT),
-    "t5": ("figure-5-t5-pretrain", [*SHORT, "loop.scale_parameter=true"]),
+    "masked": ("masked", [], (1.5e-3, 3e-3, 6e-3)),
+    "causal": ("figure-4-random", SHORT, (1.5e-3, 3e-3, 6e-3)),
+    "t5": ("figure-5-t5-pretrain", [*SHORT, "loop.scale_parameter=true"], (5e-3, 1e-2, 2e-2)),
 }
 VOCABULARY = "text.tokenizer.vocab_size=4000"
 TUNING_SEED = 1000
-RATES = {"masked": (1.5e-3, 3e-3, 6e-3), "causal": (1.5e-3, 3e-3, 6e-3), "t5": (5e-3, 1e-2, 2e-2)}
 WARMUPS = (20, 60)
 SCALES = (1.0, 3.0)
 
@@ -65,8 +65,7 @@ class Study:
     """Runs of an objective."""
 
     def __init__(self, objective: str, arguments: argparse.Namespace):
-        self._recipe, self._settings = RECIPES[objective]
-        self._rates = RATES[objective]
+        self._recipe, self._settings, self._rates = RECIPES[objective]
         self._arguments = arguments
         self.folder = arguments.out / objective
         self.folder.mkdir(parents=True, exist_ok=True)

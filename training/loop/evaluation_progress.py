@@ -46,9 +46,8 @@ def read_evaluated_fraction(folder: str) -> float | None:
     """
     if storage.local_path(folder) is None:
         return None
-    path = storage.join(folder, EVALUATING)
     try:
-        fraction = json_files.read(path).get(_FRACTION) if storage.exists(path) else None
-    except BitcipherError:  # removed meanwhile
+        fraction = json_files.read(storage.join(folder, EVALUATING)).get(_FRACTION)
+    except BitcipherError:  # there is no file
         return None
     return fraction if isinstance(fraction, float) else None

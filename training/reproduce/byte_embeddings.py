@@ -142,7 +142,10 @@ def _draw_embeddings(
 
 def _make_options(size: str, loss: str, settings: Sequence[str]) -> AlignmentOptions:
     values = {"size": size, "loss": loss}
-    return AlignmentOptions.parse(values, apply_settings(values, "the options of the alignment", settings))
+    options = AlignmentOptions.parse(values, apply_settings(values, "the options of the alignment", settings))
+    if (options.size, options.loss) != (size, loss):
+        raise BitcipherError("Choose the sizes and losses to compare with `--size` and `--loss`, not with `--set`.")
+    return options
 
 
 def _examples_of(recipe: Recipe, run: str, text: str, out: str, progress: StageProgress) -> TextExamples:

@@ -313,7 +313,7 @@ def byte_embeddings(
     from pipelines.runtime.progress import StageProgress
     from training.byte_embeddings.options import LOSSES, SIZES
 
-    sizes, losses = size or list(SIZES), loss or list(LOSSES)
+    sizes, losses = (list(dict.fromkeys(chosen)) for chosen in (size or SIZES, loss or LOSSES))
     for name, chosen, known in (("size", sizes, SIZES), ("loss", losses, LOSSES)):
         if wrong := next((each for each in chosen if each not in known), None):
             raise BitcipherError(f"There is no {name} {wrong!r} of byte embeddings: choose from {', '.join(known)}.")

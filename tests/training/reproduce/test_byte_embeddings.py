@@ -53,7 +53,8 @@ def test_all_losses_are_compared(run, tmp_path):
         assert (tmp_path / "out" / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
     assert "other options" in str(invoke(*line, "--set", "epochs=2").exception)
     assert "no size 'huge'" in str(invoke(*line, "--size", "huge").exception)
+    assert "with `--size` and `--loss`, not with `--set`" in str(invoke(*line, "--set", "loss=mse").exception)
     assert "no loss 'huge'" in str(invoke(*line, "--loss", "huge").exception)
-    two = invoke(*line, "--loss", "mse", "--loss", "cosine").stdout.splitlines()
+    two = invoke(*line, "--loss", "mse", "--loss", "cosine", "--loss", "mse").stdout.splitlines()
     names = ("small, mse", "small, cosine")
     assert two == [row for row in reports[0].splitlines() if "small" not in row or any(map(row.count, names))]
