@@ -21,8 +21,8 @@ DASHES = ("-", "--", ":", "-.")
 PANEL_INCHES = (5.0, 3.5)  # width and height
 LEGEND_INCHES = 0.28  # height of a row of the legend
 MARGIN_INCHES = 0.1
-# Panels of the curves: one per axis, and the training loss.
-N_PANELS = len(AXES) + 1
+# Validation losses of a part of the objective, which have a panel of their own, with its label.
+PARTS = {"sentence_loss": "validation loss of sentences", "detection_loss": "validation loss of the discriminator"}
 # Maximum number of characters in a row of the legend, per panel of the width.
 LEGEND_CHARACTERS = 45
 
@@ -30,15 +30,21 @@ LEGEND_CHARACTERS = 45
 def draw_curves(groups: Sequence[Group], path: Path, n_columns: int = 2) -> None:
     """Plot validation perplexity over steps, over tokens and over seconds, and training loss over steps.
 
+    If all runs predict sentences, or detect replaced tokens, a panel has the validation loss of that, too.
+
     Args:
         groups: groups of runs; each has its own color.
         path: output path; its suffix, .png or .svg, selects the format. The same curves give the same bytes.
         n_columns: number of panels in a row.
     """
-    with _saving_figure(groups, path, n_rows=-(-N_PANELS // n_columns), n_columns=n_columns) as panels:
-        for panel, axis in zip(panels, AXES, strict=False):
-            _draw_perplexity(panel, groups, axis)
-        _draw_losses(panels[-1], groups)
+    evaluations = [run.evaluations for group in groups for run in group.runs]
+    parts = [name for name in PARTS if all(name in each for each in evaluations)]
+    with _saving_figure(groups, path, len(AXES) + 1 + len(parts), n_columns) as panels:
+        for axis in AXES:
+            _draw_perplexity(next(panels), groups, axis)
+        _draw_losses(next(panels), groups)
+        for part in parts:
+            _draw_part(next(panels), groups, part)
 
 
 def draw_lead(groups: Sequence[Group], path: Path) -> None:
@@ -48,8 +54,8 @@ def draw_lead(groups: Sequence[Group], path: Path) -> None:
         groups: groups of runs; each has the color that it has in the curves.
         path: output path; see `draw_curves`.
     """
-    with _saving_figure(groups, path, n_rows=1, n_columns=1) as panels:
-        (panel,) = panels
+    with _saving_figure(groups, path, n_panels=1, n_columns=1) as panels:
+        panel = next(panels)
         for number, group in enumerate(groups):
             panel.plot(*lead_curve(group, groups[0]), marker="o", markersize=2.5, **_style(number))
         panel.set(ylabel="lead over the first run", ylim=(0, None))
@@ -57,8 +63,9 @@ def draw_lead(groups: Sequence[Group], path: Path) -> None:
 
 
 @contextmanager
-def _saving_figure(groups: Sequence[Group], path: Path, n_rows: int, n_columns: int) -> Iterator[list[Axes]]:
+def _saving_figure(groups: Sequence[Group], path: Path, n_panels: int, n_columns: int) -> Iterator[Iterator[Axes]]:
     """Yield the panels of a figure, which gets a legend of the groups and is saved at the end."""
+    n_rows = -(-n_panels // n_columns)
     columns = _legend_columns(groups, n_columns)
     rows = -(-len(groups) // columns)
     size = (n_columns * PANEL_INCHES[0], n_rows * PANEL_INCHES[1] + rows * LEGEND_INCHES)
@@ -67,7 +74,10 @@ def _saving_figure(groups: Sequence[Group], path: Path, n_rows: int, n_columns: 
         figure = Figure(figsize=size, layout="constrained")
         figure.get_layout_engine().set(w_pad=MARGIN_INCHES, h_pad=MARGIN_INCHES)
         panels = list(figure.subplots(n_rows, n_columns, squeeze=False).ravel())
-        yield panels
+        for blank in panels[n_panels:]:
+            blank.remove()
+        panels = panels[:n_panels]
+        yield iter(panels)
         for panel in panels:
             panel.grid(alpha=0.3)
             open_frame(panel)
@@ -76,18 +86,28 @@ def _saving_figure(groups: Sequence[Group], path: Path, n_rows: int, n_columns: 
         figure.savefig(path, dpi=DOTS_PER_INCH, metadata=metadata)
 
 
-def _draw_perplexity(panel: Axes, groups: Sequence[Group], axis: str) -> None:
+def _draw_evaluations(panel: Axes, groups: Sequence[Group], metric: str, axis: str) -> None:
+    """Draw the mean of a metric over the runs of each group, with a band from the minimum to the maximum."""
     for number, group in enumerate(groups):
-        values, positions = group.values("perplexity"), group.mean(axis)
+        values, positions = group.values(metric), group.mean(axis)
         panel.plot(positions, values.mean(axis=0), marker="o", markersize=2.5, **_style(number))
         panel.fill_between(
             positions, values.min(axis=0), values.max(axis=0), color=_style(number)["color"], alpha=0.2, lw=0
         )
+    _name_axis(panel, axis)
+
+
+def _draw_perplexity(panel: Axes, groups: Sequence[Group], axis: str) -> None:
+    _draw_evaluations(panel, groups, "perplexity", axis)
     panel.set(yscale="log", ylabel="validation perplexity")
     panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5, 7)))
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, position: f"{value:,.6g}"))
     panel.yaxis.set_minor_formatter(NullFormatter())
-    _name_axis(panel, axis)
+
+
+def _draw_part(panel: Axes, groups: Sequence[Group], part: str) -> None:
+    _draw_evaluations(panel, groups, part, "step")
+    panel.set(ylabel=PARTS[part])
 
 
 def _draw_losses(panel: Axes, groups: Sequence[Group]) -> None:

@@ -11,6 +11,7 @@ from matplotlib.image import imread
 from synthetic_runs import falling, write_run
 
 from training.curves import draw_curves, group_runs, read_run, write_page
+from training.curves.figure import PARTS
 
 NAMES = ["random", "<b>bold</b> & co", "_under", "$x_1$", "ten|20", "sixth", "seventh", "eighth"]
 STEPS = range(0, 401, 50)
@@ -50,6 +51,17 @@ def test_png_bytes_are_deterministic(tmp_path, groups, seeds):
 def test_draw_run_with_one_evaluation(tmp_path):
     draw_curves(group_runs([read_run(write_run(tmp_path / "run", 1, {0: 2.0}))]), tmp_path / "run.png")
     assert (tmp_path / "run.png").stat().st_size > 1000
+
+
+def test_parts_of_the_loss_have_panels(tmp_path):
+    losses = {0: 2.0, 10: 1.0}
+    runs = {name: read_run(write_run(tmp_path / name, n, losses, **{name: 0.5})) for n, name in enumerate(PARTS)}
+    for name, run in runs.items():
+        draw_curves(group_runs([run]), tmp_path / "one.svg")
+        drawing = (tmp_path / "one.svg").read_text()
+        assert [f"<!-- {label} -->" in drawing for label in PARTS.values()] == [part == name for part in PARTS]
+    draw_curves(group_runs(list(runs.values())), tmp_path / "both.svg")  # which have no part in common
+    assert not any(label in (tmp_path / "both.svg").read_text() for label in PARTS.values())
 
 
 def test_page_is_self_contained_and_lists_groups(tmp_path):
