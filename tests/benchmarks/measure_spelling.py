@@ -77,6 +77,12 @@ def fit_spelling(words: Sequence[str], units: np.ndarray, counts: np.ndarray) ->
     return Spelling.fit(pa.array(words, pa.large_string()), units, counts, DEFAULT_SHARE).predict
 
 
+def fit_mean(words: Sequence[str], units: np.ndarray, counts: np.ndarray) -> Predict:
+    """Return the mean of all vectors as the prediction of any string, a baseline."""
+    mean = units.mean(axis=0, keepdims=True)
+    return lambda strings: np.repeat(mean / np.linalg.norm(mean), len(strings), axis=0)
+
+
 def score_held_out(
     vectors: CipherVectors, bands: Sequence[tuple[str, np.ndarray]], predict: Predict
 ) -> Iterator[list[str]]:
@@ -155,8 +161,11 @@ def main(chosen: argparse.Namespace) -> None:
     if vectors.spelling:
         raise SystemExit(f"{chosen.vectors} depends on the spelling already: make vectors with --spelling-share 0.")
     bands = held_out_rows(vectors, chosen.seed)
-    held_out = score_held_out(vectors, bands, fit_without(vectors, bands, fit_spelling))
-    print_table(["count", "held-out words", "mean cosine"], held_out)
+    held_out, baseline = (
+        score_held_out(vectors, bands, fit_without(vectors, bands, fit)) for fit in (fit_spelling, fit_mean)
+    )
+    rows = ([*row, mean] for row, (*_, mean) in zip(held_out, baseline, strict=True))
+    print_table(["count", "held-out words", "mean cosine", "of the mean of all other words"], rows)
     spelling = Spelling.fit(vectors.words, vectors.get_normed_vectors(), vectors.counts, DEFAULT_SHARE)
     files = [file for path in chosen.similarity for file in list_similarity_files(path)]
     header = ["share", *(Path(file).stem for file in files), "mean", "analogies"]
