@@ -153,7 +153,7 @@ def marked(command: str) -> object:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("command", map(marked, HERE.values()), ids=HERE)
+@pytest.mark.parametrize("command", [marked(each) for each in HERE.values()], ids=HERE)
 def test_example_runs(folder, command):
     arguments = shlex.split(command)[1:]
     if arguments[0] == "build":
