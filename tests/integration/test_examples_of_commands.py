@@ -62,7 +62,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     user_folder.write_evaluations(folder / "evaluations.csv")
     user_folder.write_text_pairs(folder / "pairs")
     user_folder.write_text_pairs(folder / "multi30k", "en\tde")
-    user_folder.write_text_pairs(folder / "scan")
+    for name in ("scan", "cogs"):
+        user_folder.write_text_pairs(folder / name)
     user_folder.write_text_pairs(folder / "tatoeba", "ar\ten")
     user_folder.write_questions(folder)
     user_folder.write_labeled_sentences(folder / "questions.jsonl")
