@@ -74,9 +74,8 @@ def _saving_figure(groups: Sequence[Group], path: Path, n_panels: int, n_columns
         figure = Figure(figsize=size, layout="constrained")
         figure.get_layout_engine().set(w_pad=MARGIN_INCHES, h_pad=MARGIN_INCHES)
         panels = list(figure.subplots(n_rows, n_columns, squeeze=False).ravel())
-        for blank in panels[n_panels:]:
-            blank.remove()
-        panels = panels[:n_panels]
+        while len(panels) > n_panels:
+            panels.pop().remove()
         yield iter(panels)
         for panel in panels:
             panel.grid(alpha=0.3)
