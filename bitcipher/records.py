@@ -64,6 +64,7 @@ _BOUNDS = {
     "greater_than": ("greater than", "gt"),
     "less_than_equal": ("at most", "le"),
     "less_than": ("less than", "lt"),
+    "multiple_of": ("a multiple of", "multiple_of"),
 }
 _TYPES = {
     "int_type": "an integer",

@@ -92,7 +92,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_task(folder / "cloze", "squad", 20)
     write_task(folder / "squad2", "squad2", 20)
     write_task(folder / "qnli", "qnli", 20)
-    for task, name in (("cola", "CoLA"), ("sst2", "SST-2")):
+    for task, name in (("cola", "CoLA"), ("sst2", "SST-2"), ("stsb", "STS-B")):
         write_task(folder / "glue" / name, task, 20)
     run(f"finetune {folder}/encoder --task cola --data {folder}/glue/CoLA --out {folder}/runs/cola")
     run(f"finetune {folder}/encoder --task squad --data {folder}/cloze --out {folder}/runs/cloze")

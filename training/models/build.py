@@ -58,7 +58,10 @@ _SIZES = {
     "num_attention_heads": ("num_attention_heads",),
     "intermediate_size": ("intermediate_size", "n_inner", "ffn_dim", "d_ff"),
 }
-_T5_SIZES = {**_SIZES, "relative_attention_num_buckets": ("relative_attention_num_buckets",)}
+_SIZES_OF_ARCHITECTURE = {
+    "t5": {"relative_attention_num_buckets": ("relative_attention_num_buckets",)},
+    "modernbert": {"local_attention": ("local_attention",)},
+}
 _DROPOUTS = (
     *("hidden_dropout_prob", "attention_probs_dropout_prob"),
     *("embd_pdrop", "attn_pdrop", "resid_pdrop"),
@@ -136,7 +139,7 @@ def _check_config(options: ModelOptions, folder: str, config: PreTrainedConfig, 
             f"The model in {folder} has embedding_size {stored_embedding}, but `model.embedding_size` is "
             f"{options.embedding_size}; {fix}."
         )
-    for option, names in (_T5_SIZES if options.architecture == "t5" else _SIZES).items():
+    for option, names in (_SIZES | _SIZES_OF_ARCHITECTURE.get(options.architecture, {})).items():
         stored = _size(config, names)
         if stored != getattr(options, option):
             raise BitcipherError(

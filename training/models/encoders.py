@@ -64,6 +64,7 @@ def modernbert_config(options: ModelOptions, special_tokens: "SpecialTokens", vo
         mlp_dropout=options.dropout,
         classifier_dropout=options.dropout,
         global_attn_every_n_layers=options.global_attn_every_n_layers,
+        local_attention=options.local_attention,
         cls_token_id=special_tokens.begin,
         sep_token_id=special_tokens.end,
         **_shared(options, special_tokens, vocab_size),

@@ -16,8 +16,10 @@ ENCODERS = ("bert", "roberta", "modernbert", "deberta")
 TRANSFORMERS_INITIALIZER_RANGE = 0.02
 # Default of T5 in transformers.
 RELATIVE_ATTENTION_NUM_BUCKETS = 32
-# Default of ModernBERT in transformers.
+# Defaults of ModernBERT in transformers.
 GLOBAL_ATTN_EVERY_N_LAYERS = 3
+LOCAL_ATTENTION = 128
+_MODERNBERT_OPTIONS = {"global_attn_every_n_layers": GLOBAL_ATTN_EVERY_N_LAYERS, "local_attention": LOCAL_ATTENTION}
 
 
 class ModelOptions(Record):
@@ -53,7 +55,9 @@ class ModelOptions(Record):
     that must count equal tokens needs more of them."""
     global_attn_every_n_layers: int = Field(GLOBAL_ATTN_EVERY_N_LAYERS, ge=1)
     """Distance between layers of `modernbert` that attend to the whole sequence, beginning with the first; the others
-    attend to 64 tokens on either side. With 1, all layers attend to the whole sequence."""
+    attend to `local_attention` tokens. With 1, all layers attend to the whole sequence."""
+    local_attention: int = Field(LOCAL_ATTENTION, ge=2, multiple_of=2)
+    """Number of tokens that a local layer of `modernbert` attends to, half of them on either side."""
     tie_word_embeddings: bool = True
     """Share one weight between the input embeddings and the output layer."""
     embedding_size: int | None = Field(None, ge=1)
@@ -90,10 +94,9 @@ class ModelOptions(Record):
             raise ValueError(
                 f"`model.relative_attention_num_buckets` needs a t5; leave it out for {self.architecture}."
             )
-        if self.global_attn_every_n_layers != GLOBAL_ATTN_EVERY_N_LAYERS and self.architecture != "modernbert":
-            raise ValueError(
-                f"`model.global_attn_every_n_layers` needs a modernbert; leave it out for {self.architecture}."
-            )
+        for option, default in _MODERNBERT_OPTIONS.items():
+            if getattr(self, option) != default and self.architecture != "modernbert":
+                raise ValueError(f"`model.{option}` needs a modernbert; leave it out for {self.architecture}.")
         if self.next_sentence and self.architecture not in ("bert", "modernbert"):
             raise ValueError(f"`model.next_sentence` needs a bert or modernbert; leave it out for {self.architecture}.")
         self._check_encoder_option("generator_layers", ("embedding_size", "next_sentence", "checkpoint"))

@@ -129,6 +129,18 @@ def test_all_layers_of_modernbert_can_attend_to_the_whole_sequence(tmp_path):
     )
 
 
+def test_local_layers_attend_to_half_of_the_window_on_either_side(tmp_path):
+    sizes = {"num_hidden_layers": 2, "max_position_embeddings": 32, "local_attention": 8}
+    model = model_of("modernbert", **sizes).eval()
+    model.base_model.layers[0].forward = lambda hidden, **others: hidden  # the global one
+    states = model.get_input_embeddings()(torch.arange(10, 30)[None]).detach().requires_grad_()
+    model.base_model(inputs_embeds=states).last_hidden_state[0, 10, 0].backward()
+    assert states.grad[0].any(dim=1).nonzero().flatten().tolist() == list(range(6, 15))
+    save_model(model_of("modernbert", **sizes), str(tmp_path))
+    with pytest.raises(BitcipherError, match=r"local_attention 8, but `model.local_attention` is 128; set it to 8"):
+        model_of("modernbert", checkpoint=str(tmp_path), num_hidden_layers=2, max_position_embeddings=32)
+
+
 @pytest.mark.parametrize(
     ("saved", "wanted", "sentence"),
     [

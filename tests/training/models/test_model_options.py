@@ -20,6 +20,8 @@ from training.models import ModelOptions
         ),
         ({"architecture": "t5", "relative_attention_num_buckets": 255}, "must be between 4 and 254, got 255"),
         ({"global_attn_every_n_layers": 1}, "global_attn_every_n_layers` needs a modernbert; leave it out for roberta"),
+        ({"local_attention": 64}, "local_attention` needs a modernbert; leave it out for roberta"),
+        ({"architecture": "modernbert", "local_attention": 31}, "`local_attention` must be a multiple of 2, got 31"),
         ({"next_sentence": True}, "next_sentence` needs a bert or modernbert"),
         (
             {"architecture": "bert", "tie_word_embeddings": False, "embedding_size": 32},
