@@ -57,7 +57,7 @@ class ModelOptions(Record):
     """Distance between layers of `modernbert` that attend to the whole sequence, beginning with the first; the others
     attend to `local_attention` tokens. With 1, all layers attend to the whole sequence."""
     local_attention: int = Field(LOCAL_ATTENTION, ge=2, multiple_of=2)
-    """Number of tokens that a local layer of `modernbert` attends to, half of them on either side."""
+    """Number of tokens around a token that a local layer of `modernbert` attends to, half of them on either side."""
     tie_word_embeddings: bool = True
     """Share one weight between the input embeddings and the output layer."""
     embedding_size: int | None = Field(None, ge=1)
