@@ -36,7 +36,7 @@ def examples_of_pages() -> dict[str, str]:
     return {
         f"{name} {number}": command
         for name, page in sorted(pages.items())
-        for number, command in enumerate(re.findall(r"^(?: {4})?(bitcipher .+)$", page.read_text(), re.MULTILINE))
+        for number, command in enumerate(re.findall(r"^(?: {4}| {6})?(bitcipher .+)$", page.read_text(), re.MULTILINE))
     }
 
 
@@ -71,8 +71,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         save_tokenizer(train_tokenizer(["king queen"], "bpe", 270), str(folder / name))
     run(f"build {folder}/corpus --out {folder}/vectors")
     (folder / "build").symlink_to("vectors")
-    for text in ("enwiki", "gutenberg", "reviews"):
-        (folder / text).symlink_to("corpus")
+    for text, name in (("enwiki", "enwiki-00000-of-00004"), ("gutenberg", "books-000"), ("reviews", "part-0")):
+        (folder / text).mkdir()
+        (folder / text / f"{name}.json.gz").symlink_to("../corpus/part-0.json.gz")
     (folder / "words.csv").write_text("word\n" + (folder / "words.txt").read_text())
     for name, setting in (
         ("random-1", "seed=1"),

@@ -147,7 +147,10 @@ def build_run_model(options: FinetuneOptions, task: Task, tokenizer: Tokenizer, 
     """Return the model of a run with its initial weights; with vectors, write `embedding_init.json` to a folder."""
     source = resolve_model_folder(options.model, options.step)
     special, n_tokens = special_tokens(tokenizer), vocab_size(tokenizer)
-    task_model = build_task_model(source, task, special, n_tokens, options.seed, random_init=options.random_init)
+    pooling, random_init = options.classifier_pooling, options.random_init
+    task_model = build_task_model(
+        source, task, special, n_tokens, options.seed, random_init=random_init, classifier_pooling=pooling
+    )
     if options.embeddings.vectors is not None:
         table = token_embeddings(CipherVectors.load(options.embeddings.vectors, verify=True), tokenizer)
         report = init_embeddings(task_model.model, table, options.embeddings)

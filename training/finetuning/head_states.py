@@ -12,9 +12,10 @@ _DECODERS = ("gpt2", "opt")
 
 
 def head_states(model: PreTrainedModel, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
-    """Return the states of each layer at the token that the head reads, and the logits of the classes.
+    """Return the states of each layer that the head would read, and the logits of the classes.
 
-    The token is the first one in an encoder, and the last one in a decoder and in T5.
+    They are those of the first token in an encoder, their means over all tokens with `classifier_pooling` mean, and
+    those of the last token in a decoder and in T5.
 
     Args:
         model: classifier of sentences.
@@ -28,7 +29,12 @@ def head_states(model: PreTrainedModel, batch: Mapping[str, Tensor]) -> tuple[Te
     outputs = model(**inputs, output_hidden_states=True)
     is_t5 = model.config.model_type == "t5"
     layers = outputs.decoder_hidden_states if is_t5 else outputs.hidden_states
-    rows = torch.arange(len(outputs.logits), device=model.device)
+    logits = outputs.logits.float()
+    mask = inputs["attention_mask"]
+    if getattr(model.config, "classifier_pooling", "cls") == "mean":
+        shares = (mask / mask.sum(1, keepdim=True)).unsqueeze(-1)
+        return torch.stack([(states.float() * shares).sum(1) for states in layers]), logits
+    rows = torch.arange(len(logits), device=model.device)
     reads_last = is_t5 or model.config.model_type in _DECODERS
-    positions = inputs["attention_mask"].sum(1) - 1 if reads_last else torch.zeros_like(rows)
-    return torch.stack([states[rows, positions] for states in layers]).float(), outputs.logits.float()
+    positions = mask.sum(1) - 1 if reads_last else torch.zeros_like(rows)
+    return torch.stack([states[rows, positions] for states in layers]).float(), logits

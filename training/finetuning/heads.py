@@ -46,7 +46,14 @@ class TaskModel(NamedTuple):
 
 
 def build_task_model(
-    folder: str, task: Task, special_tokens: SpecialTokens, n_tokens: int, seed: int, *, random_init: bool = False
+    folder: str,
+    task: Task,
+    special_tokens: SpecialTokens,
+    n_tokens: int,
+    seed: int,
+    *,
+    random_init: bool = False,
+    classifier_pooling: str | None = None,
 ) -> TaskModel:
     """Add a head for a task to a pre-trained model. A model for questions keeps its head for another task of questions.
 
@@ -60,10 +67,11 @@ def build_task_model(
         n_tokens: the tokenizer's highest id plus one.
         seed: seed of the random weights. The caller's random state is restored.
         random_init: keep all weights random.
+        classifier_pooling: states that ModernBERT's head for sentences reads; by default as in the model's config.json.
 
     Raises:
-        BitcipherError: if transformers has no such head for the model, weights are missing, or the tokenizer does not
-            match the model.
+        BitcipherError: if transformers has no such head for the model, weights are missing, the tokenizer does not
+            match the model, or the head has no `classifier_pooling`.
     """
     config = read_encoder_config(folder)
     classes = _CLASSES[task.kind]
@@ -71,6 +79,8 @@ def build_task_model(
         raise BitcipherError(f"transformers has no {config.model_type} model for {task.kind}.")
     _check_tokenizer(config, special_tokens, n_tokens, task.kind)
     _set_labels(config, task)
+    if classifier_pooling is not None:
+        _set_pooling(config, task, classifier_pooling)
     config._attn_implementation = attention_kernel(config)
     # Heads of tasks do not generate text, so the decoder of a T5 always shares the embeddings of its encoder.
     config.tie_word_embeddings = True
@@ -167,3 +177,12 @@ def _set_labels(config: PreTrainedConfig, task: Task) -> None:
     else:
         config.id2label = dict(enumerate(task.labels))
         config.label2id = {label: number for number, label in enumerate(task.labels)}
+
+
+def _set_pooling(config: PreTrainedConfig, task: Task, classifier_pooling: str) -> None:
+    if config.model_type != "modernbert" or task.kind not in ("classification", "regression"):
+        raise BitcipherError(
+            "`classifier_pooling` is for sentences and a ModernBERT, not for "
+            f"{config.model_type} and {task.kind}; leave it out."
+        )
+    config.classifier_pooling = classifier_pooling

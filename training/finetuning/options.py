@@ -3,7 +3,7 @@
 import copy
 import math
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -52,6 +52,9 @@ class FinetuneOptions(Record):
     """File of words, for GLUE only: examples with other words are not used."""
     random_init: bool = False
     """Start from random weights instead of the model's, as a baseline without pre-training."""
+    classifier_pooling: Literal["cls", "mean"] | None = None
+    """For sentences and a ModernBERT: the head reads the state of the first token (cls), or the mean of the states of
+    all tokens (mean); null: as in the model's config.json, which has cls by default."""
     svsl_weight: Float | None = Field(None, gt=0)
     """For tasks with classes of sentences: weight α of the squared distances of hidden states from their class means,
     which are added to the loss (see `training.finetuning.svsl`); null adds none."""
