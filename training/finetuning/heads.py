@@ -182,7 +182,7 @@ def _set_labels(config: PreTrainedConfig, task: Task) -> None:
 def _set_pooling(config: PreTrainedConfig, task: Task, classifier_pooling: str) -> None:
     if config.model_type != "modernbert" or task.kind not in ("classification", "regression"):
         raise BitcipherError(
-            "`classifier_pooling` is for sentences and a ModernBERT, not for "
+            "`classifier_pooling` needs a ModernBERT and a task of sentences, got "
             f"{config.model_type} and {task.kind}; leave it out."
         )
     config.classifier_pooling = classifier_pooling

@@ -58,7 +58,7 @@ def test_run_keeps_the_pooling_of_its_model(made, tmp_path):
 
 @pytest.mark.parametrize(("model", "task"), [("roberta", "cola"), ("modernbert", "squad")])
 def test_other_models_and_tasks_raise(made, tmp_path, model, task):
-    with pytest.raises(BitcipherError, match="`classifier_pooling` is for sentences and a ModernBERT, not for"):
+    with pytest.raises(BitcipherError, match="`classifier_pooling` needs a ModernBERT and a task of sentences, got"):
         run_in(tmp_path, made, task, model, classifier_pooling="mean")
     with pytest.raises(BitcipherError, match="`classifier_pooling` must be"):
         run_in(tmp_path, made, task, model, classifier_pooling="max")
