@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from training.models.next_sentence import mean_states
 from training.models.parts import MODEL_INPUTS
 
 _DECODERS = ("gpt2", "opt")
@@ -32,8 +33,7 @@ def head_states(model: PreTrainedModel, batch: Mapping[str, Tensor]) -> tuple[Te
     logits = outputs.logits.float()
     mask = inputs["attention_mask"]
     if getattr(model.config, "classifier_pooling", "cls") == "mean":
-        shares = (mask / mask.sum(1, keepdim=True)).unsqueeze(-1)
-        return torch.stack([(states.float() * shares).sum(1) for states in layers]), logits
+        return torch.stack([mean_states(states.float(), mask) for states in layers]), logits
     rows = torch.arange(len(logits), device=model.device)
     reads_last = is_t5 or model.config.model_type in _DECODERS
     positions = mask.sum(1) - 1 if reads_last else torch.zeros_like(rows)

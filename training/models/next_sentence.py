@@ -28,11 +28,12 @@ class ModernBertForPreTraining(ModernBertForMaskedLM):
             token_type_ids: [B, S] int64, 1 in the second segment.
         """
         first, second = (
-            _mean_of(hidden, attention_mask * of_segment) for of_segment in (1 - token_type_ids, token_type_ids)
+            mean_states(hidden, attention_mask * of_segment) for of_segment in (1 - token_type_ids, token_type_ids)
         )
         return self.seq_relationship(torch.cat([first, second, (first - second).abs(), first * second], dim=1))
 
 
-def _mean_of(hidden: Tensor, is_token: Tensor) -> Tensor:
+def mean_states(hidden: Tensor, is_token: Tensor) -> Tensor:
+    """Return the means [B, H] of hidden states [B, S, H] over the positions [B, S] that are 1, or 0 if there are none."""
     weights = is_token.unsqueeze(-1).to(hidden.dtype)
     return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1)

@@ -60,5 +60,8 @@ def test_run_keeps_the_pooling_of_its_model(made, tmp_path):
 def test_other_models_and_tasks_raise(made, tmp_path, model, task):
     with pytest.raises(BitcipherError, match="`classifier_pooling` needs a ModernBERT and a task of sentences, got"):
         run_in(tmp_path, made, task, model, classifier_pooling="mean")
-    with pytest.raises(BitcipherError, match="`classifier_pooling` must be"):
-        run_in(tmp_path, made, task, model, classifier_pooling="max")
+
+
+def test_unknown_pooling_raises(made, tmp_path):
+    with pytest.raises(BitcipherError, match="`classifier_pooling` must be cls or mean, got 'max'"):
+        run_in(tmp_path, made, "cola", classifier_pooling="max")
