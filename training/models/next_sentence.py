@@ -34,6 +34,6 @@ class ModernBertForPreTraining(ModernBertForMaskedLM):
 
 
 def mean_states(hidden: Tensor, is_token: Tensor) -> Tensor:
-    """Return the means [B, H] of hidden states [B, S, H] over the positions [B, S] that are 1, or 0 if there are none."""
+    """Return the means [B, H] of hidden states [B, S, H] over the positions [B, S] that are 1, or 0 if none are."""
     weights = is_token.unsqueeze(-1).to(hidden.dtype)
     return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1)
