@@ -17,6 +17,9 @@ class ClozeOptions(ReadOptions):
     """Maximum number of questions about a context; a context with fewer answers has fewer."""
     context_words: int = Field(110, ge=20)
     """Number of words of a context, which ends with the sentence that reaches it."""
+    restatements: bool = False
+    """Ask only questions whose answer is in another context of the document, too, in a sentence with some of the
+    question's words, and ask them about that context."""
     unanswerable_fraction: Float = Field(0.0, ge=0, lt=1)
     """Fraction of the questions that are moved to another context of the document, which does not contain the answer.
     If it is above 0, the files have the names of SQuAD 2.0."""

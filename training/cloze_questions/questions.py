@@ -8,8 +8,9 @@ import numpy as np
 
 from training.cloze_questions.contexts import Context
 from training.cloze_questions.options import ClozeOptions
+from training.cloze_questions.restatements import Candidate, Place, Restatements
 from training.counter_rng import derive_key, uniform
-from training.tasks.phrases import Phrase, PhraseKind, Word, find_phrases
+from training.tasks.phrases import PhraseKind, find_phrases
 
 # Number of words of a sentence that a question keeps, besides the answer.
 QUESTION_WORDS = 12
@@ -46,30 +47,34 @@ def make_questions(
         options: number and form of the questions.
         document: number of the document, which selects the random numbers.
     """
-    questions = []
+    candidates = [_find_candidates(context, frequent) for context in contexts]
+    restatements = Restatements(candidates, frequent) if options.restatements else None
     lowercase = [context.text.lower() for context in contexts]
-    for number, context in enumerate(contexts):
-        candidates = _find_candidates(context, frequent)
-        draws = uniform(derive_key(options.seed, "cloze questions", document, number), np.arange(len(candidates)), 5)
-        chosen = np.sort(np.argsort(draws[:, 0])[: options.questions_per_context])
-        for index in chosen.tolist():
-            sentence, phrase = candidates[index]
-            _, word_draw, clause_draw, kind_draw, context_draw = draws[index].tolist()
-            words = question_words[phrase.kind]
+    questions = []
+    for number, of_context in enumerate(candidates):
+        draws = uniform(derive_key(options.seed, "cloze questions", document, number), np.arange(len(of_context)), 5)
+        drafts = {
+            index: draft
+            for index in np.argsort(draws[:, 0]).tolist()
+            if (draft := _draft(number, of_context[index], draws[index, 2], restatements)) is not None
+        }
+        for index in sorted(list(drafts)[: options.questions_per_context]):
+            near_words, place = drafts[index]
+            answer = contexts[place.context].text[place.start : place.end]
+            _, word_draw, _, kind_draw, context_draw = draws[index].tolist()
+            words = question_words[of_context[index][1].kind]
             key = derive_key(options.seed, "cloze words", document, number, index)
-            question = f"{words[int(word_draw * len(words))]} {_clause(sentence, phrase, clause_draw, key)}?"
-            start, end = sentence[phrase.first].start, sentence[phrase.last].end
-            answer = context.text[start:end]
+            question = f"{words[int(word_draw * len(words))]} {_mix(near_words, key)}?"
             is_moved = kind_draw < options.unanswerable_fraction
             other = _find_other_context(lowercase, number, answer.lower(), context_draw) if is_moved else None
             if other is None:
-                questions.append(ClozeQuestion(number, question, answer, start))
+                questions.append(ClozeQuestion(place.context, question, answer, place.start))
             else:
                 questions.append(ClozeQuestion(other, question, None, 0))
     return sorted(questions, key=lambda question: question.context)
 
 
-def _find_candidates(context: Context, frequent: Set[str]) -> list[tuple[Sequence[Word], Phrase]]:
+def _find_candidates(context: Context, frequent: Set[str]) -> list[Candidate]:
     """Return the phrases of a context that can be answers, each with its sentence. Short sentences have none."""
     return [
         (sentence, phrase)
@@ -79,11 +84,29 @@ def _find_candidates(context: Context, frequent: Set[str]) -> list[tuple[Sequenc
     ]
 
 
-def _clause(sentence: Sequence[Word], phrase: Phrase, draw: float, key: int) -> str:
-    """Return words around a phrase in a random order near that of the sentence, with some left out."""
+def _draft(
+    context: int, candidate: Candidate, draw: float, restatements: Restatements | None
+) -> tuple[list[str], Place] | None:
+    """Return words around a phrase, and the place of the answer; None if there is no restatement.
+
+    Args:
+        context: index of the context.
+        candidate: the phrase and its sentence.
+        draw: random number, which chooses how many words before the phrase are taken.
+        restatements: where to find the answer; None for the phrase itself.
+    """
+    sentence, phrase = candidate
     before = min(phrase.first, round(draw * QUESTION_WORDS))
     after = sentence[phrase.last + 1 : phrase.last + 1 + QUESTION_WORDS - before]
     words = [word.text for word in (*sentence[phrase.first - before : phrase.first], *after)]
+    if restatements is None:
+        return words, Place(context, sentence[phrase.first].start, sentence[phrase.last].end)
+    place = restatements.find(context, candidate, words)
+    return None if place is None else (words, place)
+
+
+def _mix(words: Sequence[str], key: int) -> str:
+    """Return words in a random order near their own, with some left out."""
     draws = uniform(key, np.arange(len(words)), 2)
     order = np.argsort(np.arange(len(words)) + draws[:, 0] * MAX_MOVE, kind="stable")
     return " ".join(words[index] for index in order.tolist() if draws[index, 1] >= DROPPED_FRACTION)

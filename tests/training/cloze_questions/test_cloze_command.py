@@ -64,6 +64,28 @@ def test_arabic_questions(corpus, run_command):
     assert all(question.golds[0] in question.context for question in asked)
 
 
+def test_restatements_are_a_task_in_the_format_of_squad(corpus, run_command):
+    first = "In the harbor of Port{0} the ferry{0} was a gift of the mayor{0} and the baker{0} and of the people on the hill."
+    second = "And to the ferry{0} of the baker{0} in Port{0} the miller{0} was on the way by the gate of the sea."
+    lines = [f"{first.format(n)} {second.format(n)}" for n in range(100)]
+    (corpus / "restated.txt").write_text("\n".join(lines))
+    arguments = ("restated.txt", "--out", "cloze", "--context-words", 20, "--validation-fraction", 0.2)
+    assert run_command("cloze-questions", *arguments, "--restatements")[0] == 0
+    task = read_task("squad", "cloze")
+    assert not task.remarks
+    for question in (*task.train, *task.validation):
+        assert question.golds[0] in question.context
+        assert not any(word in question.question and word in question.context for word in ("mayor", "miller"))
+
+
+def test_text_without_restatements_is_an_error(corpus, run_command):
+    (corpus / "once.txt").write_text("\n".join(f"The river {name} crosses the town of Rom{name}." for name in NAMES))
+    code, _, err = run_command("cloze-questions", "once.txt", "--out", "cloze", "--restatements")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "give more documents, or leave out --restatements." in err
+    assert not list((corpus / "cloze").glob("*"))
+
+
 def test_errors(corpus, run_command):
     (corpus / "short.txt").write_text("A short line.")
     code, _, err = run_command("cloze-questions", "short.txt", "--out", "cloze")

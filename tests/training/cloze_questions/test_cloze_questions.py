@@ -81,6 +81,22 @@ def test_unanswerable_questions_are_about_another_context_without_the_answer():
     assert {question for question in made if question.answer} <= set(answerable)
 
 
+RESTATED = "In the city of Vienna the painter was famous and drew the house of Strauss. " + "And so was the dog. " * 5
+
+
+def test_restatements_are_asked_about_another_context():
+    contexts, plain = questions(text=f"{DOCUMENT} {RESTATED}", questions_per_context=50)
+    _, made = questions(text=f"{DOCUMENT} {RESTATED}", questions_per_context=50, restatements=True)
+    own = {question.question: question for question in plain}
+    assert "Vienna" in {question.answer for question in made}
+    assert {question.question for question in made} < own.keys()
+    for question in made:
+        assert question.context != own[question.question].context
+        text = contexts[question.context].text
+        assert text[question.answer_start :].startswith(question.answer)
+        assert question.answer.lower() == own[question.question].answer.lower()
+
+
 def test_each_language_has_question_words_for_each_kind():
     assert QUESTION_WORDS.keys() == set(get_args(Language))
     for words in QUESTION_WORDS.values():
