@@ -23,6 +23,15 @@ def write_corpus(file: Path) -> None:
     file.write_bytes(gzip.compress("".join(lines).encode()))
 
 
+def write_restated(file: Path) -> None:
+    """Write documents whose second half says something about words of their first half."""
+    other = " ".join(f"The road of king {number} was long and the queen was near." for number in range(12))
+    first = "In the harbor of Port{0} the ferry{0} was a gift of the mayor{0} and the baker{0}."
+    second = "And to the ferry{0} of the baker{0} in Port{0} the miller{0} was on the way."
+    texts = [" ".join((first, other, second, other)).format(number) for number in range(40)]
+    file.write_bytes(gzip.compress("".join(json.dumps({"text": text}) + "\n" for text in texts).encode()))
+
+
 def write_crawl(folder: Path) -> None:
     """Write a WET and a WARC file of English pages, some of them twice."""
     folder.mkdir()

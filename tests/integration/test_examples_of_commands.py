@@ -74,6 +74,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for text, name in (("enwiki", "enwiki-00000-of-00004"), ("gutenberg", "books-000"), ("reviews", "part-0")):
         (folder / text).mkdir()
         (folder / text / f"{name}.json.gz").symlink_to("../corpus/part-0.json.gz")
+    user_folder.write_restated(folder / "enwiki" / "enwiki-00001-of-00004.json.gz")
     (folder / "words.csv").write_text("word\n" + (folder / "words.txt").read_text())
     for name, setting in (
         ("random-1", "seed=1"),
@@ -90,13 +91,15 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("multi30k", "vicreg"):
         (folder / "runs" / name).mkdir()
     write_task(folder / "squad", "squad", 20)
-    write_task(folder / "cloze", "squad", 20)
+    for name in ("cloze", "restated"):
+        write_task(folder / name, "squad", 20)
     write_task(folder / "squad2", "squad2", 20)
     write_task(folder / "qnli", "qnli", 20)
     for task, name in (("cola", "CoLA"), ("sst2", "SST-2"), ("stsb", "STS-B")):
         write_task(folder / "glue" / name, task, 20)
     run(f"finetune {folder}/encoder --task cola --data {folder}/glue/CoLA --out {folder}/runs/cola")
-    run(f"finetune {folder}/encoder --task squad --data {folder}/cloze --out {folder}/runs/cloze")
+    for name in ("cloze", "restated"):
+        run(f"finetune {folder}/encoder --task squad --data {folder}/{name} --out {folder}/runs/{name}")
     for way in ("ordinary", "cipher"):
         checkpoint = f"model.checkpoint={pretrained}"
         tiny_commands.train(folder, folder / "runs" / f"roberta-{way}", checkpoint, recipe=f"figure-5-roberta-{way}")
@@ -163,6 +166,8 @@ def test_example_runs(folder, command):
     # A prepared folder can have other options.
     if arguments[0] in ("train", "finetune", "cloze-questions") and "--out" in arguments:
         shutil.rmtree(folder / arguments[arguments.index("--out") + 1], ignore_errors=True)
+    if "--restatements" in arguments:  # a hundredth of few documents is none
+        arguments += ["--validation-fraction", "0.2"]
     if arguments[0] == "train":  # an unchanged recipe takes minutes
         arguments += tiny_commands.arguments_of()
         if "span-corruption" in arguments:  # 100 sentinels are more than the tiny vocabulary

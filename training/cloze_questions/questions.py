@@ -8,7 +8,7 @@ import numpy as np
 
 from training.cloze_questions.contexts import Context
 from training.cloze_questions.options import ClozeOptions
-from training.cloze_questions.restatements import Candidate, Place, Restatements
+from training.cloze_questions.restatements import AnswerPlace, Candidate, Restatements
 from training.counter_rng import derive_key, uniform
 from training.tasks.phrases import PhraseKind, find_phrases
 
@@ -53,12 +53,8 @@ def make_questions(
     questions = []
     for number, of_context in enumerate(candidates):
         draws = uniform(derive_key(options.seed, "cloze questions", document, number), np.arange(len(of_context)), 5)
-        drafts = {
-            index: draft
-            for index in np.argsort(draws[:, 0]).tolist()
-            if (draft := _draft(number, of_context[index], draws[index, 2], restatements)) is not None
-        }
-        for index in sorted(list(drafts)[: options.questions_per_context]):
+        drafts = _choose(number, of_context, draws, restatements, options.questions_per_context)
+        for index in sorted(drafts):
             near_words, place = drafts[index]
             answer = contexts[place.context].text[place.start : place.end]
             _, word_draw, _, kind_draw, context_draw = draws[index].tolist()
@@ -84,9 +80,27 @@ def _find_candidates(context: Context, frequent: Set[str]) -> list[Candidate]:
     ]
 
 
+def _choose(
+    context: int,
+    candidates: Sequence[Candidate],
+    draws: np.ndarray,
+    restatements: Restatements | None,
+    n_questions: int,
+) -> dict[int, tuple[list[str], AnswerPlace]]:
+    """Return words and answers of random questions about a context, by the index of the candidate."""
+    chosen: dict[int, tuple[list[str], AnswerPlace]] = {}
+    for index in np.argsort(draws[:, 0]).tolist():
+        if len(chosen) == n_questions:
+            break
+        draft = _draft(context, candidates[index], draws[index, 2], restatements)
+        if draft is not None:
+            chosen[index] = draft
+    return chosen
+
+
 def _draft(
     context: int, candidate: Candidate, draw: float, restatements: Restatements | None
-) -> tuple[list[str], Place] | None:
+) -> tuple[list[str], AnswerPlace] | None:
     """Return words around a phrase, and the place of the answer; None if there is no restatement.
 
     Args:
@@ -100,7 +114,7 @@ def _draft(
     after = sentence[phrase.last + 1 : phrase.last + 1 + QUESTION_WORDS - before]
     words = [word.text for word in (*sentence[phrase.first - before : phrase.first], *after)]
     if restatements is None:
-        return words, Place(context, sentence[phrase.first].start, sentence[phrase.last].end)
+        return words, AnswerPlace(context, sentence[phrase.first].start, sentence[phrase.last].end)
     place = restatements.find(context, candidate, words)
     return None if place is None else (words, place)
 

@@ -14,7 +14,7 @@ Candidate = tuple[Sequence[Word], Phrase]
 """Phrase that can be an answer, with its sentence."""
 
 
-class Place(NamedTuple):
+class AnswerPlace(NamedTuple):
     """Place of an answer in a document."""
 
     context: int
@@ -30,17 +30,19 @@ class Restatements:
 
     Args:
         candidates: the phrases of each context that can be answers.
-        frequent: frequent words, lowercase, which count as shared by no sentences.
+        frequent: frequent words, lowercase, which do not count as shared.
     """
 
     def __init__(self, candidates: Sequence[Sequence[Candidate]], frequent: Set[str]) -> None:
         self._frequent = frequent
-        self._occurrences: dict[tuple[str, ...], list[tuple[int, Candidate]]] = defaultdict(list)
+        self._occurrences: dict[tuple[str, ...], list[tuple[AnswerPlace, Set[str]]]] = defaultdict(list)
         for number, of_context in enumerate(candidates):
-            for candidate in of_context:
-                self._occurrences[_text_of(candidate)].append((number, candidate))
+            for sentence, phrase in of_context:
+                place = AnswerPlace(number, sentence[phrase.first].start, sentence[phrase.last].end)
+                around = {word.text.lower() for word in (*sentence[: phrase.first], *sentence[phrase.last + 1 :])}
+                self._occurrences[_text_of((sentence, phrase))].append((place, around - frequent))
 
-    def find(self, context: int, candidate: Candidate, question: Sequence[str]) -> Place | None:
+    def find(self, context: int, candidate: Candidate, question: Sequence[str]) -> AnswerPlace | None:
         """Return the place of the answer in another context, or None.
 
         Of the sentences with the same phrase, the one with most words of the question is chosen, and the first of
@@ -53,19 +55,13 @@ class Restatements:
         """
         words = {word.lower() for word in question} - self._frequent
         best, most = None, MIN_SHARED_WORDS - 1
-        for number, (sentence, phrase) in self._occurrences[_text_of(candidate)]:
-            if number == context:
-                continue
-            n_shared = len(words & _words_around(sentence, phrase))
-            if most < n_shared < MAX_SHARED_FRACTION * len(words):
-                best, most = Place(number, sentence[phrase.first].start, sentence[phrase.last].end), n_shared
+        for place, around in self._occurrences[_text_of(candidate)]:
+            n_shared = len(words & around)
+            if place.context != context and most < n_shared < MAX_SHARED_FRACTION * len(words):
+                best, most = place, n_shared
         return best
 
 
 def _text_of(candidate: Candidate) -> tuple[str, ...]:
     sentence, phrase = candidate
     return tuple(word.text.lower() for word in sentence[phrase.first : phrase.last + 1])
-
-
-def _words_around(sentence: Sequence[Word], phrase: Phrase) -> set[str]:
-    return {word.text.lower() for word in (*sentence[: phrase.first], *sentence[phrase.last + 1 :])}

@@ -4,6 +4,7 @@ import gzip
 import json
 
 import pytest
+import user_folder
 
 from training.finetuning.task_files import read_task
 
@@ -65,12 +66,9 @@ def test_arabic_questions(corpus, run_command):
 
 
 def test_restatements_are_a_task_in_the_format_of_squad(corpus, run_command):
-    first = "In the harbor of Port{0} the ferry{0} was a gift of the mayor{0} and the baker{0} and of the people on the hill."
-    second = "And to the ferry{0} of the baker{0} in Port{0} the miller{0} was on the way by the gate of the sea."
-    lines = [f"{first.format(n)} {second.format(n)}" for n in range(100)]
-    (corpus / "restated.txt").write_text("\n".join(lines))
-    arguments = ("restated.txt", "--out", "cloze", "--context-words", 20, "--validation-fraction", 0.2)
-    assert run_command("cloze-questions", *arguments, "--restatements")[0] == 0
+    user_folder.write_restated(corpus / "restated.json.gz")
+    arguments = ("restated.json.gz", "--out", "cloze", "--validation-fraction", 0.2, "--restatements")
+    assert run_command("cloze-questions", *arguments)[0] == 0
     task = read_task("squad", "cloze")
     assert not task.remarks
     for question in (*task.train, *task.validation):
