@@ -119,7 +119,7 @@ def _draft(
     return None if place is None else (words, place)
 
 
-def _mix(words: Sequence[str], key: int) -> str:
+def _mix(words: list[str], key: int) -> str:
     """Return words in a random order near their own, with some left out."""
     draws = uniform(key, np.arange(len(words)), 2)
     order = np.argsort(np.arange(len(words)) + draws[:, 0] * MAX_MOVE, kind="stable")
