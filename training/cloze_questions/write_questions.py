@@ -75,7 +75,8 @@ def write_questions(sources: list[Source], out: str, options: ClozeOptions, prog
                 (validation if is_validation else train).add(_article(number, contexts, questions))
         counts = QuestionCounts(train.n_questions, validation.n_questions)
         if not all(counts):
-            advice = "leave out --restatements" if options.restatements else "change --validation-fraction"
+            has_none = options.restatements and not any(counts)
+            advice = "leave out --restatements" if has_none else "change --validation-fraction"
             raise BitcipherError(
                 f"The text gives {counts.train:,} training and {counts.validation:,} validation questions; give more "
                 f"documents, or {advice}."

@@ -82,6 +82,11 @@ def test_text_without_restatements_is_an_error(corpus, run_command):
     assert (code, err.count("\n")) == (2, 1)
     assert "give more documents, or leave out --restatements." in err
     assert not list((corpus / "cloze").glob("*"))
+    user_folder.write_restated(corpus / "restated.json.gz")
+    arguments = ("restated.json.gz", "--out", "cloze", "--restatements", "--validation-fraction", 1e-6)
+    code, _, err = run_command("cloze-questions", *arguments)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "give more documents, or change --validation-fraction." in err
 
 
 def test_errors(corpus, run_command):
