@@ -11,25 +11,17 @@ shares with the first right sentence.
 import argparse
 import json
 import math
-import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from pathlib import Path
+
+from make_qnli import words_of
 
 from training.tasks.sentence_spans import sentence_spans
 from training.tasks.squad import Question, read_squad
 
 RARE_FRACTION = 1 / 30
 MAX_SHARED = 7
-
-
-def words_of(text: str) -> set[str]:
-    """Return the distinct words of a text in lower case."""
-    return set(re.findall(r"\w+", text.lower()))
-
-
-def find_sentence(question: Question, start: int) -> int:
-    """Return the number of the sentence that contains a character of the context."""
-    return sum(end <= start for _, end in sentence_spans(question.context))
 
 
 def predicted_starts(run: Path) -> dict[str, int]:
@@ -40,16 +32,17 @@ def predicted_starts(run: Path) -> dict[str, int]:
 
 def count(questions: list[Question], runs: list[dict[str, int]]) -> dict[str, list[list[bool]]]:
     """Return, for each question, whether word overlap and each run choose a right sentence, by shared rare words."""
-    contexts = {question.context for question in questions}
-    sentences = {text: [words_of(text[slice(*span)]) for span in sentence_spans(text)] for text in contexts}
+    spans = {question.context: sentence_spans(question.context) for question in questions}
+    sentences = {text: [words_of(text[slice(*span)]) for span in each] for text, each in spans.items()}
     counts = Counter(word for each in sentences.values() for words in each for word in words)
     n_sentences = sum(map(len, sentences.values()))
     rows = defaultdict(list)
     for question in questions:
-        right = {find_sentence(question, start) for start, _ in question.spans}
+        ends = [end for _, end in spans[question.context]]
+        right = {bisect_right(ends, start) for start, _ in question.spans}
         shared = [words & words_of(question.question) for words in sentences[question.context]]
-        weights = [sum(math.log(n_sentences / counts[word]) for word in words) for words in shared]
-        chosen = [weights.index(max(weights)), *(find_sentence(question, run[question.number]) for run in runs)]
+        weights = [math.fsum(math.log(n_sentences / counts[word]) for word in words) for words in shared]
+        chosen = [weights.index(max(weights)), *(bisect_right(ends, run[question.number]) for run in runs)]
         n_rare = sum(counts[word] < RARE_FRACTION * n_sentences for word in shared[min(right)])
         rows[f"{n_rare}" if n_rare < MAX_SHARED else f"{MAX_SHARED} or more"].append([each in right for each in chosen])
     return rows

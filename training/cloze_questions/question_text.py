@@ -10,7 +10,7 @@ from training.counter_rng import uniform
 # Lewis et al. 2019, section 2.3: words are dropped with a probability of 0.1, and move by up to three positions.
 DROPPED_FRACTION = 0.1
 MAX_MOVE = 3
-# Fractions of a sentence's words in scattered questions. On average it is one half, as in questions that people ask.
+# Least and greatest fraction of a sentence's words that a scattered question keeps or replaces.
 MIN_KEPT_FRACTION = 0.2
 MAX_KEPT_FRACTION = 0.8
 REPLACED_FRACTION = 0.25
