@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -15,13 +15,27 @@ from bitcipher.errors import BitcipherError
 from pipelines.store import lease
 from pipelines.store.lease import Lease
 
-HEARTBEAT, EXPIRY = 0.05, 1.2
+HEARTBEAT = 0.05
+# Long enough for the heartbeats of a live holder on a busy machine. A waiting job reads its file every second.
+EXPIRY = float(lease.POLLS)
+# For a holder that sends no heartbeats.
+SHORT_EXPIRY = 1.2
 
 
 @pytest.fixture(autouse=True)
 def short_intervals(monkeypatch):
     monkeypatch.setattr(lease, "HEARTBEAT_SECONDS", HEARTBEAT)
     monkeypatch.setattr(lease, "EXPIRY_SECONDS", EXPIRY)
+
+
+@contextmanager
+def lease_of_expired_holder(build):
+    """Acquire a lease after a short wait, and then hold it with the longer expiry."""
+    with ExitStack() as held:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(lease, "EXPIRY_SECONDS", SHORT_EXPIRY)
+            mine = held.enter_context(Lease(build))
+        yield mine
 
 
 def holder(build):
@@ -78,7 +92,7 @@ def test_recent_heartbeat_of_another_machine_raises(base_uri):
 @pytest.mark.parametrize("seconds_ago", [3_600, -3_600], ids=["old", "of a clock that is ahead"])
 def test_holder_on_another_machine_without_heartbeats_is_replaced(base_uri, seconds_ago):
     write_remote_holder(base_uri, seconds_ago)
-    with Lease(base_uri) as mine:
+    with lease_of_expired_holder(base_uri) as mine:
         mine.check()
         assert list(storage.list_files(storage.join(base_uri, "lease"))) == ["000005.json"]
 
@@ -106,7 +120,7 @@ def test_holder_with_heartbeats_and_another_clock_is_not_replaced(base_uri, seco
 
 def test_lease_released_during_the_wait_is_acquired(base_uri):
     write_remote_holder(base_uri, seconds_ago=3_600)
-    end = threading.Timer(EXPIRY / 4, write_remote_holder, (base_uri, 3_600, 4, True))
+    end = threading.Timer(0.5, write_remote_holder, (base_uri, 3_600, 4, True))
     end.start()
     with Lease(base_uri) as mine:
         mine.check()
@@ -126,9 +140,9 @@ def test_unreadable_lease_is_replaced_after_it_expires(base_uri, content):
     write_unreadable(base_uri, content)
     assert Lease(base_uri).holder() is None
     began = time.monotonic()
-    with Lease(base_uri) as mine:
+    with lease_of_expired_holder(base_uri) as mine:
         mine.check()
-        assert time.monotonic() - began >= EXPIRY
+        assert time.monotonic() - began >= SHORT_EXPIRY
         assert list(storage.list_files(storage.join(base_uri, "lease"))) == ["000005.json"]
 
 
@@ -145,24 +159,23 @@ def test_unreadable_lease_of_a_live_holder_is_not_replaced(base_uri):
 
 def test_unreadable_lease_whose_content_changes_is_not_replaced(base_uri):
     write_unreadable(base_uri, b'{"beat of another version": 1}')
-    beat = threading.Timer(EXPIRY / 4, write_unreadable, (base_uri, b'{"beat of another version": 2}'))
+    beat = threading.Timer(0.5, write_unreadable, (base_uri, b'{"beat of another version": 2}'))
     beat.start()
     with pytest.raises(BitcipherError, match="Another job is running on"):
         Lease(base_uri).__enter__()
     beat.join()
 
 
-def test_outage_of_the_store_raises_until_the_next_heartbeat(s3, faulty_s3):
+def test_outage_of_the_store_raises_until_the_next_heartbeat(s3, faulty_s3, monkeypatch):
+    monkeypatch.setattr(lease, "EXPIRY_SECONDS", SHORT_EXPIRY)
     with Lease(s3) as mine:
         faulty_s3.plan = [Fault("SlowDown", "PUT")]
         silent = time.monotonic()
-        wait_until(lambda: time.monotonic() > silent + EXPIRY + HEARTBEAT)
+        wait_until(lambda: time.monotonic() > silent + SHORT_EXPIRY + HEARTBEAT)
         with pytest.raises(BitcipherError, match=r"could not write to s3://.*/lease for \d+ s"):
             mine.check()
         faulty_s3.plan = []
-        beat = holder(s3)["beat"]
-        wait_until(lambda: holder(s3)["beat"] > beat)
-        mine.check()
+        wait_until(mine.is_held)
 
 
 def race(build, rounds, start, end, results):
@@ -237,8 +250,8 @@ def test_suspended_holder_that_was_replaced_raises(base_uri):
     with held_by_another_process(base_uri) as process:
         process.send_signal(signal.SIGSTOP)
         beat = datetime.fromisoformat(holder(base_uri)["time"]).timestamp()
-        wait_until(lambda: time.time() > beat + EXPIRY)
-        with Lease(base_uri) as mine:
+        wait_until(lambda: time.time() > beat + SHORT_EXPIRY)
+        with lease_of_expired_holder(base_uri) as mine:
             process.send_signal(signal.SIGCONT)
             output, _ = process.communicate("check\n", timeout=30)
             assert output.startswith(f"Another job has taken over {base_uri}")
