@@ -59,7 +59,10 @@ def make_questions(
             _, word_draw, _, kind_draw, context_draw = draws[index].tolist()
             words = question_words[of_context[index][1].kind]
             key = derive_key(options.seed, "cloze words", document, number, index)
-            question = f"{words[int(word_draw * len(words))]} {mix(of_sentence, key)}?"
+            mixed = mix(of_sentence, key)
+            if not mixed:  # all words are left out, or the answer ends its sentence and no word before it was chosen
+                continue
+            question = f"{words[int(word_draw * len(words))]} {mixed}?"
             is_moved = kind_draw < options.unanswerable_fraction
             other = _find_other_context(lowercase, number, answer.lower(), context_draw) if is_moved else None
             if other is None:

@@ -95,6 +95,15 @@ def test_frequent_words_of_scattered_questions_are_from_anywhere_in_the_document
     assert any(" the " in question or " of " in question for question in of_merlin)
 
 
+@pytest.mark.parametrize("scattered", [False, True], ids=["near", "scattered"])
+def test_question_without_words_is_left_out(scattered):
+    short = "It was near the old river Ebro."
+    _, made = questions(text=" ".join([short] * 200), questions_per_context=50, scattered=scattered)
+    assert 100 < len(made) < 400
+    alone = {words for of_kind in QUESTION_WORDS["en"].values() for words in of_kind}
+    assert not {question.question.removesuffix("?").strip() for question in made} & alone
+
+
 def test_unanswerable_questions_are_about_another_context_without_the_answer():
     contexts, answerable = questions(questions_per_context=4)
     _, made = questions(questions_per_context=4, unanswerable_fraction=0.5)
