@@ -100,8 +100,11 @@ def check_folder(folder: str) -> None:
 
 def _find_file(folder: str, prefix: str) -> str:
     """Return the only JSON file whose name has the given prefix."""
-    names = [name for name in storage.list_files(folder) if name.startswith(prefix) and name.endswith(_EXTENSIONS)]
-    if len(names) != 1:
-        found = " and ".join(sorted(names)) if names else "none"
-        raise BitcipherError(f"{folder} must contain exactly one file {prefix}….json or .json.gz, found {found}.")
-    return storage.join(folder, names[0])
+    names = [name for name in storage.list_files(folder) if name.endswith(_EXTENSIONS)]
+    own = sorted(name for name in names if name.startswith(prefix))
+    if len(own) != 1:
+        found = " and ".join(own) or "none"
+        others = [task for task, prefixes in _QUESTIONS.items() if any(name.startswith(prefixes) for name in names)]
+        hint = f"; its files are those of --task {others[0]}" if others and not own else ""
+        raise BitcipherError(f"{folder} must contain exactly one file {prefix}….json or .json.gz, found {found}{hint}.")
+    return storage.join(folder, own[0])

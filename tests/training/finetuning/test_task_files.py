@@ -18,8 +18,10 @@ def test_squad_file_names_with_suffix(tmp_path):
 
 def test_missing_or_ambiguous_squad_files_raise(tmp_path):
     folder = write_task(tmp_path / "squad", "squad", 10)
-    with pytest.raises(BitcipherError, match="found none"):
+    with pytest.raises(BitcipherError, match="found none; its files are those of --task squad"):
         read_task("squad2", str(folder))
+    with pytest.raises(BitcipherError, match=r"found none\."):
+        read_task("squad", str(tmp_path))
     shutil.copy(folder / "dev-v1.1.json", folder / "dev-v1.1.copy.json")
     with pytest.raises(BitcipherError, match=r"found dev-v1.1.copy.json and dev-v1.1.json"):
         read_task("squad", str(folder))
