@@ -91,15 +91,17 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("multi30k", "vicreg"):
         (folder / "runs" / name).mkdir()
     write_task(folder / "squad", "squad", 20)
-    for name in ("cloze", "scattered", "restated"):
+    for name in ("cloze", "restated"):
         write_task(folder / name, "squad", 20)
-    write_task(folder / "squad2", "squad2", 20)
+    for name in ("squad2", "unanswerable"):
+        write_task(folder / name, "squad2", 20)
     write_task(folder / "qnli", "qnli", 20)
     for task, name in (("cola", "CoLA"), ("sst2", "SST-2"), ("stsb", "STS-B")):
         write_task(folder / "glue" / name, task, 20)
     run(f"finetune {folder}/encoder --task cola --data {folder}/glue/CoLA --out {folder}/runs/cola")
-    for name in ("cloze", "scattered", "restated"):
-        run(f"finetune {folder}/encoder --task squad --data {folder}/{name} --out {folder}/runs/{name}")
+    for name in ("cloze", "restated", "unanswerable"):
+        task = "squad2" if name == "unanswerable" else "squad"
+        run(f"finetune {folder}/encoder --task {task} --data {folder}/{name} --out {folder}/runs/{name}")
     for way in ("ordinary", "cipher"):
         checkpoint = f"model.checkpoint={pretrained}"
         tiny_commands.train(folder, folder / "runs" / f"roberta-{way}", checkpoint, recipe=f"figure-5-roberta-{way}")

@@ -59,7 +59,6 @@ def test_options_of_each_command():
     asking = {
         "questions_per_context",
         "context_words",
-        "scattered",
         "restatements",
         "unanswerable_fraction",
         "validation_fraction",

@@ -17,9 +17,6 @@ class ClozeOptions(ReadOptions):
     """Maximum number of questions about a context; a context with fewer answers has fewer."""
     context_words: int = Field(110, ge=20)
     """Number of words of a context, which ends with the sentence that reaches it."""
-    scattered: bool = False
-    """Ask with few words of the whole sentence, mixed with other words of the document, instead of words near the
-    answer."""
     restatements: bool = False
     """Ask only questions whose answer is in another context of the document, too, in a sentence with some of the
     question's words, and ask them about that context."""

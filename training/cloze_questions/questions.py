@@ -8,13 +8,15 @@ import numpy as np
 
 from training.cloze_questions.contexts import Context
 from training.cloze_questions.options import ClozeOptions
-from training.cloze_questions.question_text import ScatteredWords, mix_near_words
 from training.cloze_questions.restatements import AnswerPlace, Candidate, Restatements
 from training.counter_rng import derive_key, uniform
 from training.tasks.phrases import PhraseKind, find_phrases
 
-# Number of words of a sentence that are near the answer.
+# Number of words of a sentence that a question keeps, besides the answer.
 QUESTION_WORDS = 12
+# Lewis et al. 2019, section 2.3: words are dropped with a probability of 0.1, and move by up to three positions.
+DROPPED_FRACTION = 0.1
+MAX_MOVE = 3
 
 
 class ClozeQuestion(NamedTuple):
@@ -47,20 +49,18 @@ def make_questions(
     """
     candidates = [_find_candidates(context, frequent) for context in contexts]
     restatements = Restatements(candidates, frequent) if options.restatements else None
-    mix = ScatteredWords(contexts, frequent).mix if options.scattered else mix_near_words
     lowercase = [context.text.lower() for context in contexts]
     questions = []
     for number, of_context in enumerate(candidates):
         draws = uniform(derive_key(options.seed, "cloze questions", document, number), np.arange(len(of_context)), 5)
-        drafts = _choose(number, of_context, draws, restatements, options)
+        drafts = _choose(number, of_context, draws, restatements, options.questions_per_context)
         for index in sorted(drafts):
-            of_sentence, place = drafts[index]
+            near_words, place = drafts[index]
             answer = contexts[place.context].text[place.start : place.end]
             _, word_draw, _, kind_draw, context_draw = draws[index].tolist()
             words = question_words[of_context[index][1].kind]
-            key = derive_key(options.seed, "cloze words", document, number, index)
-            mixed = mix(of_sentence, key)
-            if not mixed:  # all words are left out, or the answer ends its sentence and no word before it was chosen
+            mixed = _mix(near_words, derive_key(options.seed, "cloze words", document, number, index))
+            if not mixed:  # the answer ends its sentence, and no word before it was chosen
                 continue
             question = f"{words[int(word_draw * len(words))]} {mixed}?"
             is_moved = kind_draw < options.unanswerable_fraction
@@ -87,38 +87,45 @@ def _choose(
     candidates: Sequence[Candidate],
     draws: np.ndarray,
     restatements: Restatements | None,
-    options: ClozeOptions,
+    n_questions: int,
 ) -> dict[int, tuple[list[str], AnswerPlace]]:
     """Return words and answers of random questions about a context, by the index of the candidate."""
     chosen: dict[int, tuple[list[str], AnswerPlace]] = {}
     for index in np.argsort(draws[:, 0]).tolist():
-        if len(chosen) == options.questions_per_context:
+        if len(chosen) == n_questions:
             break
-        sentence, phrase = candidates[index]
-        words = _words_of(candidates[index], None if options.scattered else draws[index, 2])
-        if restatements is None:
-            place = AnswerPlace(context, sentence[phrase.first].start, sentence[phrase.last].end)
-        else:
-            place = restatements.find(context, candidates[index], words)
-        if place is not None:
-            chosen[index] = words, place
+        draft = _draft(context, candidates[index], draws[index, 2], restatements)
+        if draft is not None:
+            chosen[index] = draft
     return chosen
 
 
-def _words_of(candidate: Candidate, draw: float | None) -> list[str]:
-    """Return words of a sentence, without the answer.
+def _draft(
+    context: int, candidate: Candidate, draw: float, restatements: Restatements | None
+) -> tuple[list[str], AnswerPlace] | None:
+    """Return words around a phrase, and the place of the answer; None if there is no restatement.
 
     Args:
-        candidate: the answer and its sentence.
-        draw: random number that chooses how many of the words near the answer are before it; None for all words of the
-            sentence.
+        context: index of the context.
+        candidate: the phrase and its sentence.
+        draw: random number, which chooses how many words before the phrase are taken.
+        restatements: where to find the answer; None for the phrase itself.
     """
     sentence, phrase = candidate
-    before, after = sentence[: phrase.first], sentence[phrase.last + 1 :]
-    if draw is not None:
-        n_before = min(len(before), round(draw * QUESTION_WORDS))
-        before, after = before[len(before) - n_before :], after[: QUESTION_WORDS - n_before]
-    return [word.text for word in (*before, *after)]
+    before = min(phrase.first, round(draw * QUESTION_WORDS))
+    after = sentence[phrase.last + 1 : phrase.last + 1 + QUESTION_WORDS - before]
+    words = [word.text for word in (*sentence[phrase.first - before : phrase.first], *after)]
+    if restatements is None:
+        return words, AnswerPlace(context, sentence[phrase.first].start, sentence[phrase.last].end)
+    place = restatements.find(context, candidate, words)
+    return None if place is None else (words, place)
+
+
+def _mix(words: list[str], key: int) -> str:
+    """Return words in a random order near their own, with some left out."""
+    draws = uniform(key, np.arange(len(words)), 2)
+    order = np.argsort(np.arange(len(words)) + draws[:, 0] * MAX_MOVE, kind="stable")
+    return " ".join(words[index] for index in order.tolist() if draws[index, 1] >= DROPPED_FRACTION)
 
 
 def _find_other_context(texts: Sequence[str], own: int, answer: str, draw: float) -> int | None:

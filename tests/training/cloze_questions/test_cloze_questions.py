@@ -68,37 +68,9 @@ def test_words_move_by_few_positions_and_some_are_left_out():
         assert all(abs(order.index(number) - place) <= 3 for place, number in enumerate(sorted(order)))
 
 
-def test_scattered_questions_have_few_words_of_their_sentence_and_some_of_others():
-    contexts, made = questions(questions_per_context=50, scattered=True)
-    assert [q[2:] for q in made] == [q[2:] for q in questions(questions_per_context=50)[1]]
-    shared, others = [], []
-    for question in made:
-        sentence = next(
-            {word.text for word in sentence} - FREQUENT - set(question.answer.split())
-            for sentence in contexts[question.context].sentences
-            if sentence[0].start <= question.answer_start <= sentence[-1].start
-        )
-        asked = {word.text for word in split_words(question.question)} - FREQUENT
-        asked -= {word for words in QUESTION_WORDS["en"].values() for each in words for word in each.split()}
-        assert asked <= set(DOCUMENT.replace(".", "").split())
-        shared.append(len(asked & sentence) / len(sentence))
-        others.append(len(asked - sentence))
-    assert 0.3 < sum(shared) / len(shared) < 0.5
-    assert min(shared) < 0.2 < 0.6 < max(shared)
-    assert 0 < sum(others) / len(others) < 1
-
-
-def test_frequent_words_of_scattered_questions_are_from_anywhere_in_the_document():
-    text = "The king Arthur was in the castle of the north. And Merlin saw Excalibur and Camelot shine. "
-    _, made = questions(text=text * 9, questions_per_context=50, scattered=True)
-    of_merlin = [question.question for question in made if "Camelot" in question.answer]
-    assert any(" the " in question or " of " in question for question in of_merlin)
-
-
-@pytest.mark.parametrize("scattered", [False, True], ids=["near", "scattered"])
-def test_question_without_words_is_left_out(scattered):
+def test_question_without_words_is_left_out():
     short = "It was near the old river Ebro."
-    _, made = questions(text=" ".join([short] * 200), questions_per_context=50, scattered=scattered)
+    _, made = questions(text=" ".join([short] * 200), questions_per_context=50)
     assert 100 < len(made) < 400
     alone = {words for of_kind in QUESTION_WORDS["en"].values() for words in of_kind}
     assert not {question.question.removesuffix("?").strip() for question in made} & alone
