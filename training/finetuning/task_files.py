@@ -104,7 +104,11 @@ def _find_file(folder: str, prefix: str) -> str:
     own = sorted(name for name in names if name.startswith(prefix))
     if len(own) != 1:
         found = " and ".join(own) or "none"
-        others = [task for task, prefixes in _QUESTIONS.items() if any(name.startswith(prefixes) for name in names)]
+        others = [
+            task
+            for task, prefixes in _QUESTIONS.items()
+            if prefix not in prefixes and any(name.startswith(prefixes) for name in names)
+        ]
         hint = f"; its files are those of --task {others[0]}" if others and not own else ""
         raise BitcipherError(f"{folder} must contain exactly one file {prefix}….json or .json.gz, found {found}{hint}.")
     return storage.join(folder, own[0])

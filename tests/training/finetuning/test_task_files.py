@@ -22,6 +22,11 @@ def test_missing_or_ambiguous_squad_files_raise(tmp_path):
         read_task("squad2", str(folder))
     with pytest.raises(BitcipherError, match=r"found none\."):
         read_task("squad", str(tmp_path))
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy(folder / "train-v1.1.json", alone)
+    with pytest.raises(BitcipherError, match=r"dev-v1.1….json or .json.gz, found none\."):
+        read_task("squad", str(alone))
     shutil.copy(folder / "dev-v1.1.json", folder / "dev-v1.1.copy.json")
     with pytest.raises(BitcipherError, match=r"found dev-v1.1.copy.json and dev-v1.1.json"):
         read_task("squad", str(folder))
