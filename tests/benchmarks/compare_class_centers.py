@@ -9,18 +9,20 @@ label_fine. TREC has its coarse classes, and a fifth of its questions are held o
 - pre-trained: the weights of MODEL;
 - from scratch: random weights;
 - svsl: the weights of MODEL, with SVSL's term in the loss;
-- random targets: the weights of MODEL, and the labels of each part in random order.
+- random targets: the weights of MODEL, and the labels of each part in random order;
+- from scratch, WIDTHxLAYERS: random weights of a ModernBERT of each of --shapes, with the tokenizer of MODEL.
 
 The table has the score on held-out rows, and after the last epoch the mismatch of nearest class center and model in
-each layer from the embeddings on, which centers.png shows. Of several seeds, both are means. The folder also gets all
-runs, and the layers.png of each over its epochs. After an interruption, the same command resumes. Run it with
-OMP_NUM_THREADS=1.
+each layer from the embeddings on, which centers.png shows. Of several seeds, both are means, and the score has its
+standard deviation. The folder also gets all runs, and the layers.png of each over its epochs. After an interruption,
+the same command resumes. Run it with OMP_NUM_THREADS=1.
 """
 
 import argparse
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -28,17 +30,32 @@ from center_figure import draw_centers
 
 from pipelines.runtime.progress import StageProgress
 from training import finetune
+from training.data import load_tokenizer, save_tokenizer, special_tokens, vocab_size
 from training.finetuning import GLUE
 from training.layer_analysis.center_metrics import HELD_OUT, MISMATCH, TRAIN
 from training.layer_analysis.report import write_layer_report
-from training.markdown import format_table
+from training.markdown import format_spread, format_table
+from training.models import ModelOptions, build_model, save_model
 from training.sentence_embeddings.labeled_sentences import LabeledSentences, read_sentences, split_sentences
 
 # Columns of the labels of GLUE's tasks, and whether their files begin with the names of the columns.
 GLUE_LABELS = {"rte": (-1, True), "mrpc": (0, True), "cola": (1, False)}
 TASKS = (*GLUE_LABELS, "trec", "clinc150")
-WAYS = ("pre-trained", "from scratch", "svsl", "random targets")
+SCRATCH = "from scratch"
+WAYS = ("pre-trained", SCRATCH, "svsl", "random targets")
+HEAD_WIDTH = 32
 PARTS = ("train", "dev")
+
+
+class Measured(NamedTuple):
+    """What a fine-tuning run has after its last epoch."""
+
+    score: float
+    """Score on held-out rows."""
+    baseline: float
+    """The same of the most frequent label."""
+    mismatch: dict[str, np.ndarray]
+    """[layers] of each part: mismatch of nearest class center and model."""
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -51,6 +68,9 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=[*TASKS], help="default: all")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=[*WAYS], help="default: all")
+    parser.add_argument(
+        "--shapes", nargs="+", default=[], metavar="WIDTHxLAYERS", help="other shapes from scratch, such as 64x4"
+    )
     parser.add_argument("--rows", type=int, default=2500, metavar="N", help="training rows at most; default: 2500")
     parser.add_argument("--epochs", type=int, default=10, metavar="N", help="default: 10")
     parser.add_argument(
@@ -117,23 +137,49 @@ def _class_parts(name: str, data: Path) -> dict[str, list[list[str]]]:
     return parts | {"header": [["label", "text"]]}
 
 
-def measure(task: str, way: str, seed: int, arguments: argparse.Namespace) -> tuple[float, dict[str, np.ndarray]]:
-    """Fine-tune a classifier, and return its score and the last mismatch of each layer by part."""
+def write_shape(shape: str, model: Path, folder: Path) -> Path:
+    """Write a ModernBERT with random weights, and return its folder.
+
+    Args:
+        shape: width, a multiple of 32, and number of layers, such as 64x4.
+        model: folder with the tokenizer.
+        folder: target.
+    """
+    width, layers = map(int, shape.split("x"))
+    options = ModelOptions(
+        architecture="modernbert",
+        num_hidden_layers=layers,
+        hidden_size=width,
+        num_attention_heads=width // HEAD_WIDTH,
+        intermediate_size=width * 3 // 2,
+        dropout=0.0,
+    )
+    tokenizer = load_tokenizer(str(model / "tokenizer.json"))
+    save_model(build_model(options, special_tokens(tokenizer), vocab_size(tokenizer), seed=1), str(folder))
+    save_tokenizer(tokenizer, str(folder / "tokenizer.json"))
+    return folder
+
+
+def measure(task: str, way: str, seed: int, arguments: argparse.Namespace) -> Measured:
+    """Fine-tune a classifier, and measure it after the last epoch."""
     is_random = way == "random targets"
     data = arguments.out / "data" / f"{task}{'-random' if is_random else ''}"
     if not (data / "dev.tsv").exists():
         write_task(task, arguments.data, data, arguments.rows, is_random=is_random)
-    run = arguments.out / f"{task}-{way.replace(' ', '-')}-{seed}"
+    run = arguments.out / f"{task}-{way.replace(',', '').replace(' ', '-')}-{seed}"
     settings = [f"num_train_epochs={arguments.epochs}", "eval_each_epoch=true", "loop.save_total_limit=null"]
     settings += [f"loop.save_steps={_steps_per_epoch(task, data, arguments.set)}", "loop.device=cpu"]
     settings += [f"svsl_weight={arguments.svsl_weight}"] if way == "svsl" else []
+    model, is_scratch = Path(arguments.model), way.startswith(SCRATCH)
+    if is_scratch and way != SCRATCH:
+        model = write_shape(way.split()[-1], model, arguments.out / "shapes" / way.split()[-1])
     result = finetune(
-        arguments.model,
+        model,
         task if task in GLUE_LABELS else "classes",
         data,
         run,
         settings=[*settings, *arguments.set],
-        random_init=way == "from scratch",
+        random_init=is_scratch,
         seed=seed,
     )
     if not (run / "layers" / "layers.parquet").exists():
@@ -144,7 +190,8 @@ def measure(task: str, way: str, seed: int, arguments: argparse.Namespace) -> tu
     mismatch = {
         part: np.array([each["value"] for each in records if each["part"] == part]) for part in (TRAIN, HELD_OUT)
     }
-    return result.scores[result.main_metric], mismatch
+    baseline = result.baselines["most frequent label"]
+    return Measured(result.scores[result.main_metric], baseline[result.main_metric], mismatch)
 
 
 def _steps_per_epoch(task: str, data: Path, settings: Sequence[str]) -> int:
@@ -161,13 +208,14 @@ def main() -> None:
     rows, means = [], {}
     for task in arguments.tasks:
         means[task] = {}
-        for way in arguments.ways:
+        for way in (*arguments.ways, *(f"{SCRATCH}, {shape}" for shape in arguments.shapes)):
             found = [measure(task, way, seed, arguments) for seed in range(1, arguments.seeds + 1)]
-            mean = {part: np.mean([mismatch[part] for _, mismatch in found], axis=0) for part in (TRAIN, HELD_OUT)}
+            mean = {part: np.mean([run.mismatch[part] for run in found], axis=0) for part in (TRAIN, HELD_OUT)}
             layers = [" ".join(f"{value:.2f}" for value in values) for values in mean.values()]
-            rows.append([task, way, f"{np.mean([score for score, _ in found]):.1f}", *layers])
+            score = format_spread([run.score for run in found], 1)
+            rows.append([task, way, score, f"{found[0].baseline:.1f}", *layers])
             means[task][way] = mean
-    table = format_table(["task", "weights", "score", "mismatch by layer, train", "held out"], rows)
+    table = format_table(["task", "weights", "score", "most frequent label", "mismatch by layer, train", "held out"], rows)
     (arguments.out / "centers.md").write_text(table)
     draw_centers(means, arguments.out / "centers.png")
     print(table)

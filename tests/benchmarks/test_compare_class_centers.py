@@ -31,6 +31,7 @@ def test_all_ways_are_compared(tmp_path):
     write_textclass(tmp_path / "data" / "textclass")
     command = [sys.executable, HERE / "compare_class_centers.py", model, "--data", tmp_path / "data"]
     command += ["--out", tmp_path / "out", "--tasks", "cola", "trec", "--rows", "40", "--epochs", "1"]
+    command += ["--shapes", "32x1", "64x3"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(HERE.parents[1])}
     printed = []
     for _ in range(2):  # the second call trains nothing
@@ -39,11 +40,13 @@ def test_all_ways_are_compared(tmp_path):
         printed.append(done.stdout)
     assert printed[0] == printed[1]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed[0].splitlines()[2:] if line]
-    ways = ["pre-trained", "from scratch", "svsl", "random targets"]
+    ways = ["pre-trained", "from scratch", "svsl", "random targets", "from scratch, 32x1", "from scratch, 64x3"]
     assert [row[:2] for row in rows] == [[task, way] for task in ("cola", "trec") for way in ways]
-    for *_, train, held_out in rows:
+    for _, way, _, baseline, train, held_out in rows:
+        assert 0 <= float(baseline) <= 60
         assert all(0 <= float(value) <= 1 for value in (*train.split(), *held_out.split()))
-        assert len(train.split()) == len(held_out.split()) == 3
+        layers = {"from scratch, 32x1": 1, "from scratch, 64x3": 3}.get(way, 2)
+        assert len(train.split()) == len(held_out.split()) == 1 + layers
     assert (tmp_path / "out" / "centers.png").exists()
     layers = tmp_path / "out" / "trec-svsl-1" / "layers"
     assert (layers / "layers.png").exists()
