@@ -91,17 +91,21 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("multi30k", "vicreg"):
         (folder / "runs" / name).mkdir()
     write_task(folder / "squad", "squad", 20)
-    for name in ("cloze", "restated"):
+    for name in ("cloze", "restated", "questions"):
         write_task(folder / name, "squad", 20)
     for name in ("squad2", "unanswerable"):
         write_task(folder / name, "squad2", 20)
     write_task(folder / "qnli", "qnli", 20)
+    (folder / "arabic_wiki").symlink_to("corpus")
+    write_task(folder / "arabic", "arcd", 20)
     for task, name in (("cola", "CoLA"), ("sst2", "SST-2"), ("stsb", "STS-B")):
         write_task(folder / "glue" / name, task, 20)
     run(f"finetune {folder}/encoder --task cola --data {folder}/glue/CoLA --out {folder}/runs/cola")
+    shutil.copytree(folder / "encoder", folder / "runs" / "segmented")
     for name in ("cloze", "restated", "unanswerable"):
         task = "squad2" if name == "unanswerable" else "squad"
         run(f"finetune {folder}/encoder --task {task} --data {folder}/{name} --out {folder}/runs/{name}")
+    shutil.copytree(folder / "runs" / "cloze", folder / "runs" / "cloze-segmented")
     for way in ("ordinary", "cipher"):
         checkpoint = f"model.checkpoint={pretrained}"
         tiny_commands.train(folder, folder / "runs" / f"roberta-{way}", checkpoint, recipe=f"figure-5-roberta-{way}")
