@@ -82,6 +82,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("cipher-1", "embeddings.learning_rate_multiplier=0.5"),
     ):
         tiny_commands.train(folder, folder / "runs" / name, setting)
+    shutil.copytree(folder / "runs" / "random-1", folder / "runs" / "reviews")
     pretrained = folder / "runs" / "roberta-pretrained"
     tiny_commands.train(folder, pretrained, recipe="figure-5-roberta-pretrain")
     tiny_commands.train(folder, folder / "encoder", recipe="masked")
