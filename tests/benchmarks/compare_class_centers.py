@@ -215,7 +215,9 @@ def main() -> None:
             score = format_spread([run.score for run in found], 1)
             rows.append([task, way, score, f"{found[0].baseline:.1f}", *layers])
             means[task][way] = mean
-    table = format_table(["task", "weights", "score", "most frequent label", "mismatch by layer, train", "held out"], rows)
+    table = format_table(
+        ["task", "weights", "score", "most frequent label", "mismatch by layer, train", "held out"], rows
+    )
     (arguments.out / "centers.md").write_text(table)
     draw_centers(means, arguments.out / "centers.png")
     print(table)

@@ -2,9 +2,9 @@
 
     python tests/benchmarks/compare_no_answer_thresholds.py squad2/dev-v2.0.json.gz runs/squad2-1 runs/squad2-2
 
-"best" is F1 at the threshold that is best for all questions, which is optimistic. "other half" is F1 of the questions of
-every second article at the threshold that is best for the other articles, and the reverse. "none" answers a question if
-its answer is more likely than no answer.
+"best" is F1 at the threshold that is best for all questions, which is optimistic. "other half" is F1 of the questions
+of every second article at the threshold that is best for the other articles, and the reverse. "none" answers a question
+if its answer is more likely than no answer.
 """
 
 import argparse

@@ -19,7 +19,9 @@ def test_threshold_of_each_half_is_used_for_the_other(tmp_path):
     for article in articles:
         asked = [{"id": name, "answers": [{"text": "lake"}] if has_answer else []} for name, has_answer, _ in article]
         data.append({"paragraphs": [{"context": "a lake", "qas": asked}]})
-        predictions += [{"id": name, "no_answer_score": at, "candidates": [{"text": "lake"}]} for name, _, at in article]
+        predictions += [
+            {"id": name, "no_answer_score": at, "candidates": [{"text": "lake"}]} for name, _, at in article
+        ]
     (tmp_path / "dev.json.gz").write_bytes(gzip.compress(json.dumps({"data": data}).encode()))
     (tmp_path / "predictions.json").write_text(json.dumps({"predictions": predictions}))
     command = [sys.executable, SCRIPT, tmp_path / "dev.json.gz", tmp_path]
