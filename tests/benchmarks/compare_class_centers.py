@@ -30,6 +30,7 @@ from center_figure import draw_centers
 
 from pipelines.runtime.progress import StageProgress
 from training import finetune
+from training.curves.figure import COLORS
 from training.data import load_tokenizer, save_tokenizer, special_tokens, vocab_size
 from training.finetuning import GLUE
 from training.layer_analysis.center_metrics import HELD_OUT, MISMATCH, TRAIN
@@ -61,7 +62,7 @@ class Measured(NamedTuple):
 def parse_arguments() -> argparse.Namespace:
     """Return the arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", metavar="MODEL", help="run of an encoder")
+    parser.add_argument("model", type=Path, metavar="MODEL", help="run of an encoder")
     parser.add_argument("--data", type=Path, required=True, metavar="PATH", help="folder with glue and textclass")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="PATH", help="folder of all runs, centers.md and centers.png"
@@ -79,7 +80,14 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=1, metavar="N", help="runs per way; default: 1")
     parser.add_argument("--svsl-weight", type=float, default=0.001, metavar="A", help="default: 0.001")
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="changes to all runs")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if len(arguments.ways) + len(arguments.shapes) > len(COLORS):
+        parser.error(f"centers.png has {len(COLORS)} colors; leave out some --ways or --shapes.")
+    for shape in arguments.shapes:
+        width, _, layers = shape.partition("x")
+        if not (width.isdecimal() and layers.isdecimal() and int(width) % HEAD_WIDTH == 0):
+            parser.error(f"--shapes needs a multiple of {HEAD_WIDTH} and a number of layers, as in 64x4, got {shape}.")
+    return arguments
 
 
 def write_task(name: str, data: Path, folder: Path, n_rows: int, *, is_random: bool) -> None:
@@ -160,7 +168,7 @@ def write_shape(shape: str, model: Path, folder: Path) -> Path:
     return folder
 
 
-def measure(task: str, way: str, seed: int, arguments: argparse.Namespace) -> Measured:
+def measure(task: str, way: str, model: Path, seed: int, arguments: argparse.Namespace) -> Measured:
     """Fine-tune a classifier, and measure it after the last epoch."""
     is_random = way == "random targets"
     data = arguments.out / "data" / f"{task}{'-random' if is_random else ''}"
@@ -170,16 +178,13 @@ def measure(task: str, way: str, seed: int, arguments: argparse.Namespace) -> Me
     settings = [f"num_train_epochs={arguments.epochs}", "eval_each_epoch=true", "loop.save_total_limit=null"]
     settings += [f"loop.save_steps={_steps_per_epoch(task, data, arguments.set)}", "loop.device=cpu"]
     settings += [f"svsl_weight={arguments.svsl_weight}"] if way == "svsl" else []
-    model, is_scratch = Path(arguments.model), way.startswith(SCRATCH)
-    if is_scratch and way != SCRATCH:
-        model = write_shape(way.split()[-1], model, arguments.out / "shapes" / way.split()[-1])
     result = finetune(
         model,
         task if task in GLUE_LABELS else "classes",
         data,
         run,
         settings=[*settings, *arguments.set],
-        random_init=is_scratch,
+        random_init=way.startswith(SCRATCH),
         seed=seed,
     )
     if not (run / "layers" / "layers.parquet").exists():
@@ -205,11 +210,14 @@ def main() -> None:
     """Fine-tune all classifiers, and print the table."""
     arguments = parse_arguments()
     arguments.out = arguments.out.resolve()
+    models = dict.fromkeys(arguments.ways, arguments.model)
+    for shape in arguments.shapes:
+        models[f"{SCRATCH}, {shape}"] = write_shape(shape, arguments.model, arguments.out / "shapes" / shape)
     rows, means = [], {}
     for task in arguments.tasks:
         means[task] = {}
-        for way in (*arguments.ways, *(f"{SCRATCH}, {shape}" for shape in arguments.shapes)):
-            found = [measure(task, way, seed, arguments) for seed in range(1, arguments.seeds + 1)]
+        for way, model in models.items():
+            found = [measure(task, way, model, seed, arguments) for seed in range(1, arguments.seeds + 1)]
             mean = {part: np.mean([run.mismatch[part] for run in found], axis=0) for part in (TRAIN, HELD_OUT)}
             layers = [" ".join(f"{value:.2f}" for value in values) for values in mean.values()]
             score = format_spread([run.score for run in found], 1)
