@@ -14,7 +14,7 @@ from bitcipher import json_files, storage
 from bitcipher.counts import open_merged
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import WORDS, manifest_uri
-from pipelines.build.build import build, update
+from pipelines.builds.build import build, update
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.source_changes import SourceChanges

@@ -1,6 +1,7 @@
 """Rules for all source files that no linter checks. Import contracts are in `pyproject.toml`, run by `lint-imports`."""
 
 import ast
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -10,6 +11,21 @@ PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 MAX_LINES = 400
+# Print the path of each test file that pytest collects, without importing it.
+LIST_COLLECTED_FILES = """
+import pytest
+
+class Listed(pytest.File):
+    def collect(self):
+        return []
+
+class ListFiles:
+    def pytest_pycollect_makemodule(self, module_path, parent):
+        print(module_path)
+        return Listed.from_parent(parent, path=module_path)
+
+pytest.main(["--collect-only", "-p", "no:cacheprovider"], plugins=[ListFiles()])
+"""
 
 
 def names(paths: list[Path]) -> list[str]:
@@ -32,3 +48,9 @@ def test_no_two_classes_share_a_name():
         if isinstance(node, ast.ClassDef)
     )
     assert not [name for name, number in classes.items() if number > 1]
+
+
+def test_every_test_file_is_collected():
+    listing = subprocess.run([sys.executable, "-c", LIST_COLLECTED_FILES], cwd=ROOT, capture_output=True, text=True)
+    collected = {Path(line) for line in listing.stdout.splitlines()}
+    assert not names([path for path in TESTS if path.name.startswith("test_") and path not in collected]), listing

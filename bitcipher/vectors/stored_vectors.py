@@ -53,7 +53,7 @@ class StoredVectors(VectorTable):
         """
         try:
             # not an import statement, because the library does not need that package
-            build_vectors = import_module("pipelines.build.build_vectors").build_vectors
+            build_vectors = import_module("pipelines.builds.build_vectors").build_vectors
             return cls.from_table(build_vectors(sentences_or_paths, out, workers, options))
         except ModuleNotFoundError as error:
             raise BitcipherError(

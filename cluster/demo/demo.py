@@ -22,8 +22,8 @@ from rich.text import Text
 from bitcipher import json_files, storage
 from bitcipher.vectors import CipherVectors
 from cluster.demo.docstrings import installed_roots, write_docstrings
-from pipelines.build.build import build
-from pipelines.build.report import read_report
+from pipelines.builds.build import build
+from pipelines.builds.report import read_report
 from pipelines.clean.unicode_repair import UnicodeRule
 from pipelines.duplicates.options import DuplicateOptions
 from pipelines.embed.embed_counts import embed_build

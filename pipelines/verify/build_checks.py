@@ -6,7 +6,7 @@ from bitcipher import storage
 from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import WORDS, manifest_uri, versions
-from pipelines.build.report import read_report
+from pipelines.builds.report import read_report
 from pipelines.store import layout
 from pipelines.store.job_ledger import COUNTED_SHARDS, JOB, JOB_KINDS, MERGED_PARTS, all_job_ledgers, build_ledger
 from pipelines.store.lease import GENERATION, LeaseHolder

@@ -15,7 +15,7 @@ from pathlib import Path
 from measure import report_of
 from process_tree import cpu_seconds
 
-from pipelines.build.build import build
+from pipelines.builds.build import build
 from pipelines.options import BuildOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime

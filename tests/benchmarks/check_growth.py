@@ -13,7 +13,7 @@ from pathlib import Path
 
 from measured_build import estimated_values, measured_values
 
-from pipelines.build.build import build
+from pipelines.builds.build import build
 from pipelines.estimate.build_cost import BuildCost, Cluster
 from pipelines.estimate.build_estimate import EstimateRequest, estimate_build
 from pipelines.estimate.growth_law import Bound

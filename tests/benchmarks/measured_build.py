@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bitcipher.counts import part_files
-from pipelines.build.report import read_report
+from pipelines.builds.report import read_report
 from pipelines.estimate.build_cost import BuildCost
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.runtime.in_process import InProcessRuntime

@@ -94,7 +94,7 @@ def folders(documents, tmp_path_factory) -> dict[str, Path]:
     run_update(folder / "build", files)
     shutil.copytree(folder / "build", folder / "interrupted")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pipelines.build.make_version.merge_shards", _interrupt)
+        patch.setattr("pipelines.builds.make_version.merge_shards", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             run_update(folder / "interrupted", [new])
     lines = document_shards.write_lines(folder / "twice.jsonl", *texts[:20], *texts[:9])

@@ -17,7 +17,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.sentences import SentenceEncoder
 from bitcipher.vectors import CipherVectors
 from cluster.cli.main import app
-from pipelines.build.build import build
+from pipelines.builds.build import build
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 

@@ -9,9 +9,9 @@ from builds import OPTIONS, digests, run_build, run_update, write_lines
 
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import versions
-from pipelines.build.build import build, update
-from pipelines.build.publish import drop_unfinished, prune
-from pipelines.build.status import read_status
+from pipelines.builds.build import build, update
+from pipelines.builds.publish import drop_unfinished, prune
+from pipelines.builds.status import read_status
 from pipelines.ingest.sources import COMPRESSION_ENDINGS, FORMAT_OF_ENDING, format_of
 from pipelines.options import UpdateOptions
 from pipelines.runtime.in_process import InProcessRuntime
@@ -23,7 +23,7 @@ CAT = OPTIONS.derive({"mode": "cat"})
 KILLED_AFTER_PUBLISHING = """
 import os
 from cluster.cli.main import main
-from pipelines.build import make_version
+from pipelines.builds import make_version
 make_version.finish_job = lambda job: os._exit(9)
 main()
 """

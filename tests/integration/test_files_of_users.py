@@ -10,9 +10,9 @@ from document_shards import make_shards
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import versions
-from pipelines.build import publish
-from pipelines.build.build import build
-from pipelines.build.publish import collect_garbage, drop_unfinished, prune
+from pipelines.builds import publish
+from pipelines.builds.build import build
+from pipelines.builds.publish import collect_garbage, drop_unfinished, prune
 from pipelines.embed.embed_counts import embed_build
 from pipelines.filter import FilterOptions, filter_corpus
 from pipelines.options import BuildOptions

@@ -9,7 +9,7 @@ from bitcipher import storage
 from bitcipher.cooccurrence import open_build
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
-from pipelines.build.build import update
+from pipelines.builds.build import update
 from pipelines.options import UpdateOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress

@@ -10,8 +10,8 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import versions
-from pipelines.build.publish import drop_unfinished, prune
-from pipelines.build.version_drift import DriftError
+from pipelines.builds.publish import drop_unfinished, prune
+from pipelines.builds.version_drift import DriftError
 from pipelines.count import count_stage
 from pipelines.ingest import content_hash
 from pipelines.store import fingerprint

@@ -7,8 +7,8 @@ from bitcipher import open_build
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from bitcipher.versions import vectors_of, versions
-from pipelines.build.publish import prune
-from pipelines.build.version_drift import DriftError
+from pipelines.builds.publish import prune
+from pipelines.builds.version_drift import DriftError
 from pipelines.count import count_stage
 from pipelines.embed.vectors_with_counts import load_with_counts
 from pipelines.options import UpdateOptions
@@ -174,7 +174,7 @@ def test_refused_vectors_do_not_hold_up_the_counts(hourly, parts, monkeypatch):
 
 @pytest.mark.parametrize(("first", "then"), [("now", "later"), ("later", "now")])
 def test_interrupted_job_resumes_with_the_other_choice(hourly, parts, tmp_path, monkeypatch, first, then):
-    monkeypatch.setattr("pipelines.build.make_version.write_vocabulary", None)  # interrupted after counting
+    monkeypatch.setattr("pipelines.builds.make_version.write_vocabulary", None)  # interrupted after counting
     with pytest.raises(TypeError):
         run_update(hourly, parts, vectors=first)
     monkeypatch.undo()
@@ -190,7 +190,7 @@ def test_interrupted_job_resumes_with_the_other_choice(hourly, parts, tmp_path, 
 
 def test_killed_build_without_vectors_is_not_the_same_build_with_vectors(parts, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("pipelines.build.make_version.finish_job", lambda job: None)  # killed after publishing
+        patch.setattr("pipelines.builds.make_version.finish_job", lambda job: None)  # killed after publishing
         run_build(parts[:1], tmp_path / "build", CAT, vectors="later")
     with pytest.raises(BitcipherError, match="already exists: add to it with `bitcipher update`"):
         run_build(parts[:1], tmp_path / "build", CAT)

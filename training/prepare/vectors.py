@@ -5,7 +5,7 @@ from typing import Any
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import VECTORS, versions
-from pipelines.build.build import build
+from pipelines.builds.build import build
 from pipelines.embed.embed_counts import embed_build
 from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.held_out import HeldOut

@@ -45,7 +45,7 @@ def build(
     For example: bitcipher build corpus/*.json.gz --out vectors --window 4
     """
     from cluster.cli.display import builds
-    from pipelines.build.build import build as run
+    from pipelines.builds.build import build as run
     from pipelines.runtime.machine_size import threads_of
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime

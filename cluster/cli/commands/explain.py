@@ -75,7 +75,7 @@ def infer(
     """
     from bitcipher.infer import infer
     from cluster.cli.display import explanation
-    from pipelines.build.sentences import read_sentences
+    from pipelines.builds.sentences import read_sentences
     from pipelines.embed.vectors_with_counts import load_with_counts
     from pipelines.store.stored_files import use_given_files
 

@@ -47,8 +47,8 @@ def update(
     """
     from cluster.cli.display import builds
     from cluster.cli.display.console import OUT
-    from pipelines.build.build import update as run
-    from pipelines.build.version_drift import DriftError
+    from pipelines.builds.build import update as run
+    from pipelines.builds.version_drift import DriftError
     from pipelines.options import UpdateOptions
     from pipelines.runtime.machine_size import threads_of
     from pipelines.runtime.progress import StageProgress
@@ -100,8 +100,8 @@ def prune(
     For example: bitcipher prune vectors --keep 7
     """
     from cluster.cli.display.console import format_count
-    from pipelines.build.publish import drop_unfinished
-    from pipelines.build.publish import prune as run
+    from pipelines.builds.publish import drop_unfinished
+    from pipelines.builds.publish import prune as run
 
     if (keep is None) == (not unfinished):
         raise BitcipherError("Give either --keep N to remove old versions, or --unfinished.")

@@ -11,7 +11,7 @@ from cluster.cli.display.console import (
 )
 from cluster.cli.display.records import describe_records
 from cluster.cli.display.tables import TextTable
-from pipelines.build.report import read_report
+from pipelines.builds.report import read_report
 from pipelines.ingest.source_changes import SourceChanges
 from pipelines.store.manifest import BasisState, BuildManifest, Drift, VectorMoves, VectorSizes, read_manifest
 

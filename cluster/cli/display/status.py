@@ -6,7 +6,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
 from cluster.cli.display.builds import describe_missing_vectors
 from cluster.cli.display.console import OUT, format_count, format_share
-from pipelines.build.status import BuildStatus, read_status
+from pipelines.builds.status import BuildStatus, read_status
 from pipelines.store.manifest import Drift, read_manifest
 
 

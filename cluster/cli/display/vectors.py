@@ -11,7 +11,7 @@ from cluster.cli.display.builds import print_version
 from cluster.cli.display.console import OUT, format_count, format_table_size, format_word
 from cluster.cli.display.tables import TextTable
 from cluster.neighbors import WordNeighbors
-from pipelines.build.report import read_report
+from pipelines.builds.report import read_report
 from pipelines.store.manifest import read_manifest
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from bitcipher import storage
 from bitcipher.explain import Contribution
 from bitcipher.vectors import CipherVectors
-from pipelines.build.version_drift import NEIGHBORS
+from pipelines.builds.version_drift import NEIGHBORS
 from pipelines.reports.explore.comparison import compare_tables
 from pipelines.reports.maps.drawing import map_data, pack, pack_fractions, render
 from pipelines.reports.maps.layout import STEPS, choose_rows, make_map

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from web_server import WebServer
 
 from bitcipher.errors import BitcipherError
-from pipelines.build.sentences import read_sentences
+from pipelines.builds.sentences import read_sentences
 from pipelines.estimate.build_cost import Cluster
 from pipelines.estimate.build_estimate import EstimateRequest, estimate_build
 from pipelines.store.manifest import read_manifest
@@ -137,7 +137,7 @@ def test_drift_and_alignment_have_no_credentials(corpus):
 def test_killed_build_is_recognized_by_its_options_without_credentials(web, corpus, monkeypatch):
     options = OPTIONS.derive({"tokenizer": secret(web, "tokenizer.json")})
     with monkeypatch.context() as patch:
-        patch.setattr("pipelines.build.make_version.finish_job", lambda job: None)  # killed after publishing
+        patch.setattr("pipelines.builds.make_version.finish_job", lambda job: None)  # killed after publishing
         run_build([corpus / "corpus-1.txt"], corpus / "build", options)
     run_build([corpus / "corpus-1.txt"], corpus / "build", options)
     assert read_manifest(str(corpus / "build")).version == 1

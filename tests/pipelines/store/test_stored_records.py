@@ -12,7 +12,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.record_table import TableReference
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import manifest_uri
-from pipelines.build.report import BuildReport
+from pipelines.builds.report import BuildReport
 from pipelines.filter.filter_manifest import FilterManifest
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.sources import Source

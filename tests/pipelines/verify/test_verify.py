@@ -7,7 +7,7 @@ from builds import OPTIONS, run_build, run_update, write_lines
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
-from pipelines.build.publish import prune
+from pipelines.builds.publish import prune
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.ray_runtime import RayRuntime
@@ -91,7 +91,7 @@ def test_counts_of_another_shard_are_noticed(build):
 def test_entry_of_an_unfinished_job_is_named(original, documents, tmp_path, monkeypatch):
     build = shutil.copytree(original, tmp_path / "build")
     source = write_lines(tmp_path / "new.jsonl", documents[100:110])
-    monkeypatch.setattr("pipelines.build.make_version.merge_shards", stop)
+    monkeypatch.setattr("pipelines.builds.make_version.merge_shards", stop)
     with pytest.raises(KeyboardInterrupt):
         run_update(build, [source])
     assert damage_of(build) == []

@@ -9,7 +9,7 @@ from tiny_runs import tiny_documents
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
-from pipelines.build.build import build, update
+from pipelines.builds.build import build, update
 from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress

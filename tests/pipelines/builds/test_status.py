@@ -5,9 +5,9 @@ import pytest
 from builds import OPTIONS, run_update, write_lines
 
 from bitcipher.errors import BitcipherError
-from pipelines.build.build import build
-from pipelines.build.publish import drop_unfinished
-from pipelines.build.status import read_status
+from pipelines.builds.build import build
+from pipelines.builds.publish import drop_unfinished
+from pipelines.builds.status import read_status
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 

@@ -7,8 +7,8 @@ from bitcipher.table import vectors_digest
 from bitcipher.table.manifest import TableManifest
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import VECTORS
-from pipelines.build.job import Job
-from pipelines.build.version_drift import DriftStage, check_drift
+from pipelines.builds.job import Job
+from pipelines.builds.version_drift import DriftStage, check_drift
 from pipelines.embed.embed_counts import EmbeddedVectors, embed_counts
 from pipelines.embed.spectral_vectors import MAX_RESIDUAL, EarlierBasis
 from pipelines.embed.stored_counts import StoredCounts

@@ -7,7 +7,7 @@ from bitcipher.counts import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import manifest_uri, vectors_of, versions
-from pipelines.build.publish import collect_garbage, drop_unfinished, prune, publish
+from pipelines.builds.publish import collect_garbage, drop_unfinished, prune, publish
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.options import BuildOptions
 from pipelines.store.job_ledger import (

@@ -10,7 +10,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.table import VectorTable, read_folder
 from bitcipher.versions import vectors_of
-from pipelines.build.build import build
+from pipelines.builds.build import build
 from pipelines.ingest.given_documents import FILE_OPTIONS, GivenSources, find_sources, spooling
 from pipelines.options import BuildOptions
 from pipelines.runtime.machine_size import threads_of

@@ -9,9 +9,9 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.table import read_folder
 from bitcipher.versions import versions
-from pipelines.build.job import clean_up, finish_job, start_job
-from pipelines.build.make_version import make_version
-from pipelines.build.version_plan import plan_version
+from pipelines.builds.job import clean_up, finish_job, start_job
+from pipelines.builds.make_version import make_version
+from pipelines.builds.version_plan import plan_version
 from pipelines.embed.spectral_vectors import earlier_vectors
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.held_out import HeldOut

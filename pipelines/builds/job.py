@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from bitcipher import storage
 from bitcipher.versions import VERSIONS
-from pipelines.build.publish import collect_garbage
+from pipelines.builds.publish import collect_garbage
 from pipelines.ingest.held_out import HeldOut
 from pipelines.options import BuildOptions
 from pipelines.runtime.costs import Costs

@@ -16,12 +16,12 @@ from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact
 from bitcipher.versions import WORDS
 from bitcipher.vocabulary import Vocabulary
-from pipelines.build.job import Job, finish_job
-from pipelines.build.make_vectors import make_vectors, reuse_vectors
-from pipelines.build.merge_bars import MergeBars
-from pipelines.build.publish import publish
-from pipelines.build.report import BuildReport
-from pipelines.build.version_plan import VersionPlan
+from pipelines.builds.job import Job, finish_job
+from pipelines.builds.make_vectors import make_vectors, reuse_vectors
+from pipelines.builds.merge_bars import MergeBars
+from pipelines.builds.publish import publish
+from pipelines.builds.report import BuildReport
+from pipelines.builds.version_plan import VersionPlan
 from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import CountTask
 from pipelines.embed.stored_counts import StoredCounts

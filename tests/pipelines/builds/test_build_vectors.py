@@ -78,7 +78,7 @@ def test_documents_are_streamed(tmp_path):
 
 
 def test_interrupted_build_of_the_same_documents_resumes(tmp_path, monkeypatch):
-    monkeypatch.setattr("pipelines.build.make_version.write_vocabulary", lambda *_: 1 / 0)
+    monkeypatch.setattr("pipelines.builds.make_version.write_vocabulary", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         CipherVectors.build(TEXTS, tmp_path / "build", **OPTIONS)
     monkeypatch.undo()
@@ -128,6 +128,6 @@ def test_counts_stay_if_no_word_reaches_the_minimum_count(tmp_path):
 
 
 def test_missing_package_names_the_extra(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pipelines.build.build_vectors", None)
+    monkeypatch.setitem(__import__("sys").modules, "pipelines.builds.build_vectors", None)
     with pytest.raises(BitcipherError, match=r"bitcipher\[pipelines\]"):
         CipherVectors.build(["the cat"])

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from bitcipher.evaluation import neighbors
 from bitcipher.vectors import CipherVectors
-from pipelines.build import version_drift
-from pipelines.build.version_drift import DriftError, DriftStage, check_drift, measure_drift
+from pipelines.builds import version_drift
+from pipelines.builds.version_drift import DriftError, DriftStage, check_drift, measure_drift
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.runtime import StageSpec
 from pipelines.store.manifest import Drift, RankMoves
