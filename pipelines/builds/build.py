@@ -9,7 +9,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.table import read_folder
 from bitcipher.versions import versions
-from pipelines.builds.job import clean_up, finish_job, start_job
+from pipelines.builds.job import Job, clean_up, finish_job, start_job, vocabulary_inputs
 from pipelines.builds.make_version import make_version
 from pipelines.builds.version_plan import plan_version
 from pipelines.embed.spectral_vectors import earlier_vectors
@@ -86,8 +86,8 @@ def update(
 ) -> tuple[BuildManifest, SourceChanges]:
     """Count new sources and publish a new version.
 
-    Without new sources, a version is published only if it has other vectors: those of counts that were published
-    without vectors, or with other axes or ranks.
+    Without new sources, a version is published only if it has other words, because the word list has changed, or other
+    vectors: those of counts that were published without vectors, or with other axes or ranks.
 
     Args:
         target: folder of the build.
@@ -125,7 +125,8 @@ def update(
         plan = plan_version(sources, changes, options.replace, previous, build_options.shard_mib << 20)
         check_given([source for task in plan.to_count for source in task.sources], sources)
         is_counted = not plan.to_count and len(plan.kept_tasks) == len(previous.tasks)
-        if is_counted and not _makes_other_vectors(base, options):
+        has_same_words = _has_same_word_list(job, base)
+        if is_counted and has_same_words and not _makes_other_vectors(base, options):
             finish_job(job)
             return base, changes
         return make_version(job, plan, options, known_words), changes
@@ -143,7 +144,11 @@ def _is_published(
     if manifest.has_own_vectors != has_vectors:
         return False
     hashes = {source.sha256 for source in hash_sources(listed, version.sources, runtime)}
-    return manifest.options == options.redacted() and hashes == {source.sha256 for source in version.sources}
+    return (
+        manifest.options == options.redacted()
+        and manifest.inputs in (None, vocabulary_inputs(options).record())
+        and hashes == {source.sha256 for source in version.sources}
+    )
 
 
 def _check_target(target: str) -> None:
@@ -190,6 +195,20 @@ def _makes_other_vectors(base: BuildManifest, options: UpdateOptions) -> bool:
         return True
     has_kept_axes = base.basis is not None and base.basis.version != base.version
     return options.align is not None or (options.basis == "refresh" and has_kept_axes)
+
+
+def _has_same_word_list(job: Job, base: BuildManifest) -> bool:
+    """Return whether the word list is that of the previous version. Without a record, it counts as the same."""
+    if job.options.word_list is None:
+        return True
+    if base.inputs is None:
+        job.progress.say(
+            f"{job.build} was made by a version of bitcipher that did not record the content of the word list, so "
+            "changes of it cannot be noticed."
+        )
+        return True
+    contents = [[file.sha256 for file in inputs.files["word_list"]] for inputs in (job.inputs, base.inputs)]
+    return contents[0] == contents[1]
 
 
 def _read_known_words(build: str, align: str | None) -> pa.LargeStringArray | None:
