@@ -39,6 +39,8 @@ def build(
     progress: StageProgress,
     vectors: Literal["now", "later"] = "now",
     held_out: HeldOut | None = None,
+    *,
+    rehash: bool = False,
 ) -> None:
     """Make a build, or resume the unfinished one in the same folder.
 
@@ -52,6 +54,7 @@ def build(
         progress: progress bars.
         vectors: whether the version gets vectors now, or a later update makes them.
         held_out: documents that are not counted. Such a build cannot be updated, because an update would count them.
+        rehash: read all sources to identify them, also those that an interrupted attempt has read.
 
     Raises:
         BitcipherError: if sources, options or target are not valid. In this case, no version is published.
@@ -70,7 +73,7 @@ def build(
         target, layout.JOB_FOLDERS, lambda: bool(versions(target) or count_recorded_shards(target))
     ) as lease:
         job = start_job(stored, options, None, lease, runtime, progress, held_out)
-        sources = hash_for_job(listed, [], job.ledger, runtime)
+        sources = hash_for_job(listed, [], job.ledger, runtime, rehash)
         changes = compare_sources(sources, [], patterns)
         plan = plan_version(sources, changes, False, None, options.shard_mib << 20)
         make_version(job, plan, UpdateOptions(vectors=vectors), None)
@@ -83,6 +86,8 @@ def update(
     memory_mib: int,
     runtime: Runtime,
     progress: StageProgress,
+    *,
+    rehash: bool = False,
 ) -> tuple[BuildManifest, SourceChanges]:
     """Count new sources and publish a new version.
 
@@ -97,6 +102,7 @@ def update(
         memory_mib: memory of each worker in MiB.
         runtime: runtime of the stages.
         progress: progress bars.
+        rehash: read all sources to identify them, also those with the path, size and time of a known source.
 
     Returns:
         The manifest of the newest version, and the difference between the sources and those already counted.
@@ -120,7 +126,7 @@ def update(
             _check_no_counted_shards(target)
         known = previous.sources
         listed = list_sources(patterns, build_options.format) if patterns else []
-        sources = hash_for_job(listed, known, job.ledger, runtime)
+        sources = hash_for_job(listed, known, job.ledger, runtime, rehash)
         changes = compare_sources(sources, known, patterns)
         plan = plan_version(sources, changes, options.replace, previous, build_options.shard_mib << 20)
         check_given([source for task in plan.to_count for source in task.sources], sources)

@@ -1,5 +1,6 @@
 """Fingerprint of counts: counts may be added up only if their fingerprints are equal."""
 
+import re
 from importlib.metadata import version
 
 from bitcipher.errors import BitcipherError
@@ -21,6 +22,10 @@ COUNTING_FIELDS = (
 
 # Libraries whose version earlier fingerprints have, and the digest that replaced it.
 _LIBRARIES = {"spacy": "spacy_rules", "tokenizers": "tokenizer_output"}
+
+# SHA-256 in error messages, of which the first digits are shown.
+_DIGEST = re.compile("[0-9a-f]{64}")
+_SHOWN_DIGITS = 8
 
 Fingerprint = dict[str, str | int | float | bool | None]
 
@@ -52,6 +57,7 @@ def check_same(recorded: Fingerprint, current: Fingerprint, owner: str, advice: 
     differing = [name for name in {**recorded, **current} if recorded.get(name) != current.get(name)]
     if differing:
         fields = ", ".join(f"{name} {recorded.get(name)!r} → {current.get(name)!r}" for name in differing)
+        fields = _DIGEST.sub(lambda digest: f"{digest[0][:_SHOWN_DIGITS]}…", fields)
         raise BitcipherError(f"{owner} was made with other options ({fields}): {advice}.")
 
 
