@@ -13,6 +13,7 @@ import numpy as np
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.installation import install_command
 from bitcipher.table import VectorTable
 from bitcipher.vocabulary import OOV
 
@@ -117,7 +118,7 @@ def _new_graph(vector_size: int) -> "Index":
     try:
         from usearch.index import Index
     except ImportError:
-        raise BitcipherError("WordIndex requires usearch: run `pip install bitcipher[search]`.") from None
+        raise BitcipherError(f"WordIndex requires usearch: run `{install_command('search')}`.") from None
     return Index(
         ndim=vector_size,
         metric="cos",

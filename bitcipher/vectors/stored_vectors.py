@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.installation import install_command
 from bitcipher.table import read_folder, write_folder
 from bitcipher.table.manifest import MANIFEST
 from bitcipher.table.vector_table import VectorTable
@@ -57,8 +58,7 @@ class StoredVectors(VectorTable):
             return cls.from_table(build_vectors(sentences_or_paths, out, workers, options))
         except ModuleNotFoundError as error:
             raise BitcipherError(
-                f"CipherVectors.build needs {error.name}, which is not installed: run "
-                "`pip install 'bitcipher[pipelines]'`."
+                f"CipherVectors.build needs {error.name}, which is not installed: run `{install_command('pipelines')}`."
             ) from None
 
     @classmethod
