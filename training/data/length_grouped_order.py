@@ -29,7 +29,7 @@ class LengthGroupedOrder:
         self._seed = seed
         self._order = SequenceOrder(len(lengths), seed)
         self._latest_group = -1, np.empty(0, np.int64)
-        self._latest_sum = 0, 0
+        self._latest_sum = 0, 0, 0
 
     def sequence_ids(self, positions: np.ndarray) -> np.ndarray:
         """Return the ids of the sequences at positions of a run.
@@ -55,16 +55,14 @@ class LengthGroupedOrder:
         Args:
             n_sequences: number of sequences, from position 0 on.
         """
-        position, total = self._latest_sum  # a run asks for more and more sequences
-        if n_sequences < position:
-            position, total = 0, 0
-        epochs = n_sequences // self._order.total - position // self._order.total
-        if epochs > 1:  # whole epochs between both positions
-            total += (epochs - 1) * int(self._lengths.sum())
-            position += (epochs - 1) * self._order.total
-        total += int(self._lengths[self.sequence_ids(np.arange(position, n_sequences))].sum())
-        self._latest_sum = n_sequences, total
-        return total
+        epoch, count = divmod(n_sequences, self._order.total)
+        latest_epoch, start, total = self._latest_sum  # a run asks for more and more sequences
+        if epoch != latest_epoch or count < start:
+            start, total = 0, 0
+        positions = epoch * self._order.total + np.arange(start, count)
+        total += int(self._lengths[self.sequence_ids(positions)].sum())
+        self._latest_sum = epoch, count, total
+        return epoch * int(self._lengths.sum()) + total
 
     def _ids_of_group(self, start: int) -> np.ndarray:
         """Return the ids of the sequences at all positions of the group that begins at a position."""
