@@ -1,26 +1,31 @@
 """Detection of file formats, and `read`, which reads vectors in any of them."""
 
+import io
 import os
+import re
 
 from bitcipher import storage
+from bitcipher.decompression import reading_decompressed
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.decompression import reading_decompressed
+from bitcipher.formats.line_layout import HEADER
 from bitcipher.formats.registry import FORMATS, get_format
-from bitcipher.formats.word_lines import HEADER
+from bitcipher.formats.word2vec_binary import NotBinaryError
 from bitcipher.table import VectorTable
+from bitcipher.text_files import extend_ascii, marked_codec
 
 # Bytes that are read to detect a text format: enough for the first lines of any table.
 HEAD_BYTES = 1 << 20
 
 # Kinds of unsupported files by their first bytes, with instructions to convert them.
 _UNSUPPORTED = {
-    b"PK\x03\x04": "a zip archive (unpack it and read the file inside)",
-    b"BZh": "compressed with bzip2 (unpack it first)",
-    b"\xfd7zXZ": "compressed with xz (unpack it first)",
-    b"\x28\xb5\x2f\xfd": "compressed with Zstandard (unpack it first)",
-    b"\xba\x16\x4f\x2f": "a fastText model (read its .vec file instead)",
-    b"\x80": "a pickle, as gensim's `save` writes it (open it in gensim and pass it to CipherVectors.from_gensim)",
+    re.compile(rb"\xba\x16\x4f\x2f"): "a fastText model (read its .vec file instead)",
+    re.compile(rb"\x80[\x02-\x05]"): (
+        "a pickle, as gensim's `save` writes it (open it in gensim and pass it to CipherVectors.from_gensim)"
+    ),
 }
+
+# Characters that no line of a word and its values needs. Without them, bytes are text, whatever they mean in binary.
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
 def read(uri: str | os.PathLike[str], format: str | None = None) -> VectorTable:
@@ -42,7 +47,24 @@ def read(uri: str | os.PathLike[str], format: str | None = None) -> VectorTable:
     uri = os.fspath(uri)
     if format is not None and not get_format(format).can_read:
         raise BitcipherError(f"The format {format} can only be written. Readable formats: {_readable_names()}.")
-    return get_format(format or _detect_format(uri)).read(uri)
+    if format is None and (format := _detect_format(uri)) == "word2vec-binary":
+        return _read_binary(uri)
+    return get_format(format).read(uri)
+
+
+def _read_binary(uri: str) -> VectorTable:
+    """Read a file that has a header and control characters. If it is not binary, it is text with such characters."""
+    try:
+        return get_format("word2vec-binary").read(uri)
+    except NotBinaryError as error:
+        problem = str(error)
+    try:
+        return get_format("word2vec").read(uri)
+    except BitcipherError as error:
+        raise BitcipherError(
+            f"{uri} begins with a header of word2vec, but it is neither the binary format ({problem.rstrip('.')}) nor "
+            f"text ({str(error).rstrip('.')})."
+        ) from None
 
 
 def _readable_names() -> str:
@@ -66,26 +88,23 @@ def _detect_format(uri: str) -> str:
     for name, file_format in FORMATS.items():
         if file_format.magic and start.startswith(file_format.magic):
             return name
-    for magic, kind in _UNSUPPORTED.items():
-        if start.startswith(magic):
-            raise BitcipherError(f"{uri} is {kind}.")
     with reading_decompressed(uri) as stream:
-        return _detect_text_format(stream.read(HEAD_BYTES))
+        head = stream.read(HEAD_BYTES)
+    kind = next((kind for magic, kind in _UNSUPPORTED.items() if magic.match(head)), None)
+    if kind:
+        raise BitcipherError(f"{uri} is {kind}.")
+    return _detect_text_format(head, uri)
 
 
-def _detect_text_format(head: bytes) -> str:
-    first, _, rest = head.partition(b"\n")
-    header = HEADER.fullmatch(first)
-    if not header:
+def _detect_text_format(head: bytes, uri: str) -> str:
+    """Return the format of a file without magic bytes. The binary format is a candidate, which its parser must prove.
+
+    Args:
+        head: the first bytes, decompressed.
+        uri: the file, for error messages.
+    """
+    start = extend_ascii(io.BytesIO(head), uri)[0].read(HEAD_BYTES)
+    first, _, rest = start.replace(b"\r", b"\n").lstrip().partition(b"\n")
+    if not HEADER.fullmatch(first):
         return "glove"
-    fields = rest.partition(b"\n")[0].split()
-    numbers = fields[1:][-max(1, int(header[2])) :]
-    return "word2vec" if numbers and all(map(_is_number, numbers)) else "word2vec-binary"
-
-
-def _is_number(field: bytes) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
+    return "word2vec-binary" if _CONTROL.search(rest) and not marked_codec(head) else "word2vec"
