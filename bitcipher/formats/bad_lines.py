@@ -13,6 +13,8 @@ _SEPARATORS |= {b";": "semicolons", b",": "commas", b"|": "vertical bars", b":":
 # A field of numbers and characters that separate them, such as `0.1,0.2`, `[0.1`, `0,5` or `]`.
 _SEPARATED = re.compile(rb"[\d.eE+-]*([][();,|:\"])[][();,|:\".\deE+-]*")
 
+_IN_WORD = re.compile(rb"[][();,|:\"][\d.+-]")
+
 _EXCERPT_BYTES = 40
 
 
@@ -45,7 +47,7 @@ def describe_line(number: int, line: bytes, vector_size: int, uri: str) -> str:
             f"{where} holds bytes that are not text in UTF-8: convert it if it is UTF-16 without a byte-order mark, or "
             'read it with format="word2vec-binary" if it is in word2vec\'s binary format.'
         )
-    if separator := _find_separator(word if not fields else last, is_word=not fields):
+    if separator := find_separator(line):
         return (
             f"{where} has {separator} in its values ({_excerpt(last or word)}): separate the word and its values by "
             "spaces or tabs, and write numbers with a decimal point."
@@ -60,19 +62,23 @@ def describe_line(number: int, line: bytes, vector_size: int, uri: str) -> str:
     )
 
 
+def find_separator(line: bytes) -> str | None:
+    """Return a name for the separator in the last field of a line that is not a number; None if there is none."""
+    word, fields = split_fields(line)
+    numbers = count_numbers(fields)
+    if not fields:
+        match = _IN_WORD.search(word)
+        return _SEPARATORS[match[0][:1]] if match else None
+    match = _SEPARATED.fullmatch(fields[-1 - numbers]) if numbers < len(fields) else None
+    return _SEPARATORS[match[1]] if match else None
+
+
 def find_common_end(words: list[bytes]) -> str | None:
     """Return a name for the separator or quote that ends all words, as in `the, 0.1 0.2`; None if there is none."""
     ends = {word[-1:] for word in words}
     if len(words) < 2 or len(ends) > 1 or min(map(len, words)) < 2:
         return None
     return _SEPARATORS.get(ends.pop())
-
-
-def _find_separator(field: bytes, is_word: bool) -> str | None:
-    match = re.search(rb"[][();,|:\"][\d.+-]", field) if is_word else _SEPARATED.fullmatch(field)
-    if not match:
-        return None
-    return _SEPARATORS[match[0][:1] if is_word else match[1]]
 
 
 def _excerpt(field: bytes) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.bad_lines import count_numbers, describe_line, find_common_end, split_fields
+from bitcipher.formats.bad_lines import count_numbers, describe_line, find_common_end, find_separator, split_fields
 from bitcipher.formats.table_builder import warn_caller
 
 # Numbers with more digits than int64 belong to a word and its values.
@@ -84,7 +84,8 @@ def _check_header(layout: LineLayout, sample: list[_SampledLine], uri: str) -> N
                 "other numbers are read as parts of words. If they are values, correct line 1."
             )
         return
-    if not size or (len(counts) == 1 and 0 not in counts):
+    agree = len(counts) == 1 and 0 not in counts and not any(find_separator(each.line) for each in sample)
+    if agree or not size:
         raise BitcipherError(
             f"The header of {uri} says {size:,} dimensions, but its lines have {max(counts, default=0):,}: correct "
             'line 1, or read the file with format="glove" if that line is a word and its value.'

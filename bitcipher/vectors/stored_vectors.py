@@ -132,8 +132,8 @@ class StoredVectors(VectorTable):
         from bitcipher.formats import glove, word2vec, word2vec_binary
         from bitcipher.formats.count_lines import read_counts
 
-        if np.dtype(datatype) != np.float32:
-            raise BitcipherError(f"`datatype` must be float32, the type of the vectors, got {np.dtype(datatype)}.")
+        if datatype not in (np.float32, np.dtype(np.float32), "float32"):
+            raise BitcipherError(f"`datatype` must be float32, the type of the vectors, got {datatype!r}.")
         if limit is not None and (not isinstance(limit, Integral) or limit < 1):
             raise BitcipherError(f"`limit` must be an integer of at least 1 or None, got {limit!r}.")
         module = word2vec_binary if binary else glove if no_header else word2vec
