@@ -1,6 +1,7 @@
 """Sentences about lines that are not a word and its values, with the characters that separate them instead."""
 
 import re
+from collections import Counter
 
 # Values as C, Python and Java write them.
 NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
@@ -9,10 +10,12 @@ NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf|infinit
 _FIELD = re.compile(rb"[^ \t]+")
 
 _SEPARATORS = {b"[": "brackets", b"]": "brackets", b"(": "brackets", b")": "brackets"}
-_SEPARATORS |= {b";": "semicolons", b",": "commas", b"|": "vertical bars", b":": "colons", b'"': "quotes"}
+_SEPARATORS |= {b";": "semicolons", b",": "commas", b"|": "vertical bars", b":": "colons"}
+_SEPARATORS |= {b"=": "equals signs", b'"': "quotes", b"'": "quotes"}
 # A field of numbers and characters that separate them, such as `0.1,0.2`, `[0.1`, `0,5` or `]`.
 _SEPARATED = re.compile(rb"[\d.eE+-]*([][();,|:\"])[][();,|:\".\deE+-]*")
 
+_ENDS_IN_SEPARATOR = re.compile(rb".+?([][();,|:=\"'])(?:" + NUMBER.pattern + rb")?", re.IGNORECASE | re.DOTALL)
 _IN_WORD = re.compile(rb"[][();,|:\"][\d.+-]")
 
 _EXCERPT_BYTES = 40
@@ -73,12 +76,14 @@ def find_separator(line: bytes) -> str | None:
     return _SEPARATORS[match[1]] if match else None
 
 
-def find_common_end(words: list[bytes]) -> str | None:
-    """Return a name for the separator or quote that ends all words, as in `the, 0.1 0.2`; None if there is none."""
-    ends = {word[-1:] for word in words}
-    if len(words) < 2 or len(ends) > 1 or min(map(len, words)) < 2:
-        return None
-    return _SEPARATORS.get(ends.pop())
+def find_common_separator(words: list[bytes]) -> str | None:
+    """Return a name for the separator or quote that follows most words, with or without a value; None without one.
+
+    Such words are those of `the, 0.1 0.2` and `the;0.1 0.2`.
+    """
+    matches = [_ENDS_IN_SEPARATOR.fullmatch(word) for word in words]
+    found = Counter(_SEPARATORS[match[1]] for match in matches if match).most_common(1)
+    return found[0][0] if found and found[0][1] > max(1, len(words) // 2) else None
 
 
 def _excerpt(field: bytes) -> str:

@@ -10,8 +10,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.bad_lines import count_numbers, describe_line, find_common_end, find_separator, split_fields
-from bitcipher.formats.table_builder import warn_caller
+from bitcipher.formats.bad_lines import (
+    count_numbers,
+    describe_line,
+    find_common_separator,
+    find_separator,
+    split_fields,
+)
 
 # Numbers with more digits than int64 belong to a word and its values.
 HEADER = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s*")
@@ -27,6 +32,8 @@ class LineLayout(NamedTuple):
     """Number of words that the header declares; None without a header."""
     vector_size: int
     """Number of dimensions."""
+    warning: str | None = None
+    """Sentence about a decision of the header."""
 
 
 class _SampledLine(NamedTuple):
@@ -55,16 +62,15 @@ def find_layout(numbers: Sequence[int], lines: Sequence[bytes], may_have_header:
     start = 1 if header else 0
     sample = [_sample(n, line) for n, line in zip(numbers[start:], lines[start : start + SAMPLED_LINES], strict=False)]
     if header:
-        layout = LineLayout(*map(int, header.groups()))
-        _check_header(layout, sample, uri)
+        layout = _check_header(LineLayout(*map(int, header.groups())), sample, uri)
     else:
         layout = LineLayout(None, Counter(each.fields for each in sample).most_common(1)[0][0])
         _check_lines(layout, sample, uri)
-    words = [each.line.rsplit(None, layout.vector_size)[0] for each in sample if each.fields == layout.vector_size]
-    if end := find_common_end(words):
+    words = [each.line.rsplit(None, layout.vector_size)[0] for each in sample]
+    if separator := find_common_separator(words):
         raise BitcipherError(
-            f"The words of {uri} are followed by {end}, as in {words[0][:40]!r}: separate each word and its values by "
-            "spaces or tabs only."
+            f"The words of {uri} are followed by {separator}, as in {words[0][:40]!r}: separate each word and its "
+            "values by spaces or tabs only."
         )
     return layout
 
@@ -74,16 +80,17 @@ def _sample(number: int, line: bytes) -> _SampledLine:
     return _SampledLine(number, line, len(fields), count_numbers(fields))
 
 
-def _check_header(layout: LineLayout, sample: list[_SampledLine], uri: str) -> None:
+def _check_header(layout: LineLayout, sample: list[_SampledLine], uri: str) -> LineLayout:
     size = layout.vector_size
     counts = {each.numbers for each in sample}
     if size and all(count >= size for count in counts):
         if len(counts) == 1 and counts != {size}:
-            warn_caller(
+            warning = (
                 f"Every line of {uri} ends in {counts.pop():,} numbers, but its header says {size:,} dimensions: the "
                 "other numbers are read as parts of words. If they are values, correct line 1."
             )
-        return
+            return layout._replace(warning=warning)
+        return layout
     agree = len(counts) == 1 and 0 not in counts and not any(find_separator(each.line) for each in sample)
     if agree or not size:
         raise BitcipherError(
@@ -91,6 +98,7 @@ def _check_header(layout: LineLayout, sample: list[_SampledLine], uri: str) -> N
             'line 1, or read the file with format="glove" if that line is a word and its value.'
         )
     _check_lines(layout, sample, uri)
+    return layout
 
 
 def _check_lines(layout: LineLayout, sample: list[_SampledLine], uri: str) -> None:

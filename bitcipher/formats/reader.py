@@ -7,7 +7,7 @@ import re
 from bitcipher import storage
 from bitcipher.decompression import reading_decompressed
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.line_layout import HEADER
+from bitcipher.formats.line_layout import HEADER, find_layout
 from bitcipher.formats.registry import FORMATS, get_format
 from bitcipher.formats.word2vec_binary import NotBinaryError
 from bitcipher.table import VectorTable
@@ -18,6 +18,8 @@ HEAD_BYTES = 1 << 20
 
 # Kinds of unsupported files by their first bytes, with instructions to convert them.
 _UNSUPPORTED = {
+    re.compile(rb".{4}\x00{4}\{\"", re.DOTALL): "a safetensors file without the words: give the folder that has both",
+    re.compile(rb"\x93NUMPY"): "an array without the words: give the folder that also has words.txt",
     re.compile(rb"\xba\x16\x4f\x2f"): "a fastText model (read its .vec file instead)",
     re.compile(rb"\x80[\x02-\x05]"): (
         "a pickle, as gensim's `save` writes it (open it in gensim and pass it to CipherVectors.from_gensim)"
@@ -72,8 +74,6 @@ def _readable_names() -> str:
 
 
 def _detect_format(uri: str) -> str:
-    if uri.endswith(".safetensors"):
-        raise BitcipherError(f"{uri} holds vectors without their words: give the folder that has both.")
     for name, file_format in FORMATS.items():
         if (
             file_format.marker
@@ -103,8 +103,21 @@ def _detect_text_format(head: bytes, uri: str) -> str:
         head: the first bytes, decompressed.
         uri: the file, for error messages.
     """
-    start = extend_ascii(io.BytesIO(head), uri)[0].read(HEAD_BYTES)
-    first, _, rest = start.replace(b"\r", b"\n").lstrip().partition(b"\n")
-    if not HEADER.fullmatch(first):
+    start = extend_ascii(io.BytesIO(head), uri)[0].read(HEAD_BYTES).replace(b"\r", b"\n").lstrip()
+    *lines, last = start.split(b"\n")
+    if len(head) < HEAD_BYTES:
+        lines.append(last)
+    if not HEADER.fullmatch(lines[0] if lines else last):
         return "glove"
-    return "word2vec-binary" if _CONTROL.search(rest) and not marked_codec(head) else "word2vec"
+    if marked_codec(head) or not _CONTROL.search(start) or _are_text(lines, uri):
+        return "word2vec"
+    return "word2vec-binary"
+
+
+def _are_text(lines: list[bytes], uri: str) -> bool:
+    """Return whether lines with control characters are words and values, after a header."""
+    try:
+        lines = [line for line in lines if line.strip()]
+        return bool(find_layout(range(len(lines)), lines, True, uri)) and len(lines) > 1
+    except BitcipherError:
+        return False

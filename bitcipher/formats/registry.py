@@ -9,8 +9,8 @@ from bitcipher.formats.row_blocks import Advance
 from bitcipher.table import VectorTable
 
 # Patterns of the words that a format cannot represent.
-# In text formats a space separates a word from its values, and readers written in C split at all of these characters.
-SPACES = re.compile(r"^$|[ \t\n\v\f\r]")
+# A space separates a word from its values, and readers written in C end words at all of these characters.
+SPACES = re.compile(r"^$|[\0 \t\n\v\f\r]")
 # `str.splitlines` breaks lines at these characters.
 LINE_BREAKS = re.compile("[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 TABS_AND_LINE_BREAKS = re.compile(f"^$|\t|{LINE_BREAKS.pattern}")

@@ -57,6 +57,7 @@ def _parse_file(stream: IO[bytes], uri: str) -> tuple[list[bytes], bytearray, in
     if not 0 < size <= MAX_BYTES:
         raise NotBinaryError(f"Line 1 of {uri} must hold the numbers of words and dimensions: check the format.")
     words, values, chunk, start = [], bytearray(), b"", 0
+    breaks = 0
     while len(words) < expected:
         space = chunk.find(b" ", start)
         if space < 0 and len(chunk) - start > MAX_BYTES:
@@ -69,10 +70,13 @@ def _parse_file(stream: IO[bytes], uri: str) -> tuple[list[bytes], bytearray, in
                 )
             chunk, start = chunk[start:] + more, 0
             continue
-        word = chunk[start:space].lstrip(b"\n")
-        if b"\n" in word:
+        word = chunk[start:space].removeprefix(b"\n")
+        breaks += len(word) < space - start
+        # The word2vec tool writes a line break before each word but the first, and gensim before none.
+        if not word or b"\n" in word or b"\0" in word or breaks not in (0, len(words)):
             raise NotBinaryError(
-                f"Word {len(words) + 1:,} of {uri} has a line break: the file is damaged, or its format is another."
+                f"Word {len(words) + 1:,} of {uri} is empty, or has a line break or a NUL character: the file is "
+                "damaged, its format is another, or its words have spaces."
             )
         words.append(word)
         start = space + 1 + size

@@ -115,7 +115,9 @@ class _LineParser:
 
     def __init__(self, layout: LineLayout, uri: str):
         self._layout, self._uri = layout, uri
-        self._lines = 0
+        self._lines, self._last = 0, 0
+        self._empty: list[bytes] = []
+        self._gapped: list[bytes] = []
         self._padded: list[bytes] = []
         self._indented: list[bytes] = []
         self._numeric: list[bytes] = []
@@ -125,12 +127,15 @@ class _LineParser:
         words, texts = [], []
         size = self._layout.vector_size
         self._lines += len(lines)
+        self._last = numbers[-1] if numbers else self._last
         for number, line in zip(numbers, lines, strict=True):
             # Most words hold no space, and counting is cheaper than splitting.
             if line.count(b" ") == size and not _has_wide_gap(line):
                 word, _, text = line.partition(b" ")
             else:
                 word, text = self._split(number, line)
+            if not word:
+                self._empty.append(word)
             words.append(word)
             texts.append(text)
         if texts:
@@ -138,9 +143,15 @@ class _LineParser:
         return words
 
     def warn(self) -> None:
-        """Issue a warning for each kind of unusual words."""
-        if 0 < len(self._padded) < self._lines:  # not if all are padded, as in a table with columns of equal width
-            self._warn(self._padded, "are followed by several spaces, which are not part of them")
+        """Issue a warning for each kind of unusual lines, which names what was decided."""
+        blank = self._last - self._lines - (self._layout.header_words is not None)
+        if self._layout.warning:
+            warn_caller(self._layout.warning)
+        if self._lines and blank > 0:
+            warn_caller(f"{self._uri} has {blank:,} blank lines between its words: they are skipped.")
+        self._warn(self._empty, "are empty, because a line begins with a separator")
+        self._warn(self._padded, "are followed by several spaces, which are not part of them")
+        self._warn(self._gapped, "hold a tab or several spaces, which are part of them")
         self._warn(self._indented, "begin with white space, which is part of them")
         self._warn(self._numeric, "end in a number, which is part of them")
 
@@ -159,11 +170,15 @@ class _LineParser:
             raise BitcipherError(describe_line(number, line, size, self._uri))
         word = fields[0]
         rest = line[len(word) :]
+        if _has_wide_gap(word):
+            self._gapped.append(word)
         if rest[1:2] in (b" ", b"\t") and not _has_wide_gap(rest.lstrip()):
             self._padded.append(word)
         if word and is_indented:
             self._indented.append(word)
-        if self._layout.header_words is None and NUMBER.fullmatch(word.rpartition(b" ")[2]) and b" " in word:
+        _, space, last = word.rpartition(b" ")
+        # A header decides that integers such as years are part of words; a decimal can be a value too much.
+        if space and NUMBER.fullmatch(last) and (self._layout.header_words is None or b"." in last):
             self._numeric.append(word)
         return word, b" ".join(fields[1:])
 

@@ -34,23 +34,36 @@ def as_float32(expected: dict[str, list[float]]) -> dict[str, list[float]]:
         lambda text: gzip.compress(text.encode("utf-16")),
         lambda text: text.replace("\n", "\r\n").encode(),
         lambda text: text.replace("\n", "\r").encode(),
-        lambda text: text.replace("\n", "\r\r\n").encode(),
-        lambda text: text.replace("\n", "\n\n").encode(),
-        lambda text: ("\n\n" + text).encode(),
-        lambda text: text.replace("\n", "\n \t\n").encode(),
+        lambda text: (text + "\n \t\n\n").encode(),
         lambda text: text.replace("\n", " \t \n").encode(),
         lambda text: text.rstrip().encode(),
         lambda text: text.replace(" ", "\t").encode(),
         lambda text: text.replace(" ", "  ").encode(),
         lambda text: text.replace(" ", " \t ").encode(),
         lambda text: text.replace("the ", "the\t").replace("cat ", "cat\t").encode(),
-        lambda text: text.replace("the ", "the     ").replace("cat ", "cat     ").encode(),
         lambda text: text.replace("4", "+4.0").replace("6e-3", "6.0E-03").encode(),
     ],
 )
 def test_other_spelling_of_the_same_lines_is_read(tmp_path, text, change):
     with warnings.catch_warnings(action="error"):
         assert read_bytes(tmp_path, change(text)) == as_float32(PLAIN)
+
+
+@pytest.mark.parametrize("text", [LINES, HEADED], ids=["headerless", "header"])
+@pytest.mark.parametrize(
+    ("change", "decision"),
+    [
+        (lambda text: text.replace("\n", "\r\r\n"), "blank lines"),
+        (lambda text: text.replace("\n", "\n\n"), "blank lines"),
+        (lambda text: text.replace("\n", "\n \t\n"), "blank lines"),
+        (lambda text: "\n\n" + text, "2 blank lines"),
+        (lambda text: text.replace("the ", "the     ").replace("cat ", "cat     "), "2 words .* several spaces"),
+    ],
+)
+def test_blank_lines_and_padded_words_are_read_with_a_warning(tmp_path, text, change, decision):
+    with pytest.warns(UserWarning, match=decision) as warned:
+        assert read_bytes(tmp_path, change(text).encode()) == as_float32(PLAIN)
+    assert len(warned) == 1
 
 
 @pytest.mark.parametrize("header", ["", "2 3\n"], ids=["headerless", "header"])
@@ -70,6 +83,9 @@ def test_other_spelling_of_the_same_lines_is_read(tmp_path, text, change):
         ("the [0.1 0.2 0.3]\ncat [4 -5 6]\n", "has brackets in its values"),
         ("the (0.1;0.2;0.3)\ncat (4;-5;6)\n", "has brackets in its values"),
         ("the: 0.1 0.2 0.3\ncat: 4 -5 6\n", "words of .* are followed by colons"),
+        ("the = 0.1 0.2 0.3\ncat = 4 -5 6\n", "(followed by equals signs|holds '=')"),
+        ("the [ 0.1 0.2 0.3 ]\ncat [ 4 -5 6 ]\n", "has brackets in its values"),
+        ("'the' 0.1 0.2 0.3\n'cat' 4 -5 6\n", "words of .* are followed by quotes"),
         ('"the" 0.1 0.2 0.3\n"cat" 4 -5 6\n', "words of .* are followed by quotes"),
         ("the 0.1 0.2 0.3\ncat 4 -5\n", "Line . of .* has 2 values after its word instead of 3"),
         ("the 0.1 0.2 0.3\ncat 4 -5 x6\n", "Line . of .* holds 'x6' instead of a number"),
@@ -115,6 +131,13 @@ def test_header_decides_if_all_lines_end_in_its_numbers(tmp_path):
         read_bytes(tmp_path, b"2 2\nthe 1 2\ncat 3 4\ndog 5 6\n")
 
 
+def test_separator_after_the_word_only_is_named(tmp_path):
+    for separator, name in ((",", "commas"), (";", "semicolons"), (":", "colons"), ("=", "equals signs")):
+        content = LINES.replace("the ", f"the{separator}").replace("cat ", f"cat{separator}")
+        with pytest.raises(BitcipherError, match=f"words of .* are followed by {name}"):
+            read_bytes(tmp_path, content.encode())
+
+
 def test_unusual_spaces_and_numbers_in_words_give_a_warning(tmp_path):
     with pytest.warns(UserWarning, match="1 words of .* are followed by several spaces.*such as 'a'"):
         assert list(read_bytes(tmp_path, b"a  1 2\nb 3 4\n")) == ["a", "b"]
@@ -131,6 +154,8 @@ def test_files_of_other_kinds_are_named(tmp_path):
         (b"\xba\x16\x4f\x2f\x0c\0\0\0", r"fastText model"),
         (gzip.compress(b"\xba\x16\x4f\x2f\x0c\0\0\0"), r"fastText model"),
         (b"\x80\x04\x95", "pickle"),
+        (b"\x93NUMPY\x01\0", "array without the words"),
+        (b'\x40\0\0\0\0\0\0\0{"vectors"', "safetensors file without the words"),
         (b"BZh91AY&SY\0", "compressed with bzip2"),
         (b"\xfd7zXZ\0", "compressed with xz"),
         (b"\x28\xb5\x2f\xfd\x04", "compressed with Zstandard"),
