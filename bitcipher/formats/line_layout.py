@@ -62,7 +62,7 @@ def find_layout(numbers: Sequence[int], lines: Sequence[bytes], may_have_header:
     start = 1 if header else 0
     sample = [_sample(n, line) for n, line in zip(numbers[start:], lines[start : start + SAMPLED_LINES], strict=False)]
     if header:
-        layout = _check_header(LineLayout(*map(int, header.groups())), sample, uri)
+        layout = _check_header(LineLayout(int(header[1]), int(header[2])), sample, uri)
     else:
         layout = LineLayout(None, Counter(each.fields for each in sample).most_common(1)[0][0])
         _check_lines(layout, sample, uri)

@@ -168,7 +168,9 @@ class _LineParser:
             fields = [b"", *fields]
         if len(fields) <= size:
             raise BitcipherError(describe_line(number, line, size, self._uri))
-        word = fields[0]
+        rest = line[len(fields[0]) :]
+        # Splitting at white space also removes other characters than spaces and tabs from the end of the word.
+        word = fields[0] + rest[: len(rest) - len(rest.lstrip())].rstrip(b" \t")
         rest = line[len(word) :]
         if _has_wide_gap(word):
             self._gapped.append(word)
