@@ -157,8 +157,8 @@ class _LineParser:
 
     def _warn(self, words: list[bytes], what: str) -> None:
         if words:
-            example = words[0].decode("utf-8", "replace")
-            warn_caller(f"{len(words):,} words of {self._uri} {what}, such as {example!r}.")
+            example = f", such as {words[0].decode('utf-8', 'replace')!r}" if words[0] else ""
+            warn_caller(f"{len(words):,} words of {self._uri} {what}{example}.")
 
     def _split(self, number: int, line: bytes) -> tuple[bytes, bytes]:
         size = self._layout.vector_size
