@@ -68,9 +68,10 @@ def find_layout(numbers: Sequence[int], lines: Sequence[bytes], may_have_header:
         _check_lines(layout, sample, uri)
     words = [each.line.rsplit(None, layout.vector_size)[0] for each in sample]
     if separator := find_common_separator(words):
+        example = words[0][:40].decode("utf-8", "replace")
         raise BitcipherError(
-            f"The words of {uri} are followed by {separator}, as in {words[0][:40]!r}: separate each word and its "
-            "values by spaces or tabs only."
+            f"The words of {uri} are followed by {separator}, as in {example!r}: separate each word and its values by "
+            "spaces or tabs only."
         )
     return layout
 

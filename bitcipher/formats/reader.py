@@ -60,6 +60,9 @@ def _read_binary(uri: str) -> VectorTable:
         return get_format("word2vec-binary").read(uri)
     except NotBinaryError as error:
         problem = str(error)
+        with reading_decompressed(uri) as stream:
+            if b"\0" in stream.read(HEAD_BYTES):  # which text of words and values does not have
+                raise
     try:
         return get_format("word2vec").read(uri)
     except BitcipherError as error:

@@ -75,6 +75,8 @@ class StoredVectors(VectorTable):
     ) -> Self:
         """Open the vectors of a build, a folder that `save` wrote, or a file or folder of another tool.
 
+        Files of other tools are read as they were written, or refused; `bitcipher/formats/README.md` has the rules.
+
         All sizes, types and shapes of builds and of folders of `save` are checked, and the SHA-256 of each file that is
         read. Memory-mapped vectors are not read, so their SHA-256 is checked only on request.
 
@@ -83,9 +85,10 @@ class StoredVectors(VectorTable):
                 `from_pretrained`). Text files and word2vec's binary files can be compressed with gzip.
             version: version of the build, by default the newest.
             format: a name in `bitcipher.formats.FORMATS`, by default detected from the content.
-            mmap: whether to memory-map the vectors of a local build or folder of `save`, read-only.
-            verify: whether to check the SHA-256 of memory-mapped vectors too, which reads them once (about one second
-                per GB).
+            mmap: whether to memory-map the vectors of a local build or folder of `save`, copy-on-write: no change of
+                the array in memory changes a file.
+            verify: whether to check the SHA-256 and the values of memory-mapped vectors too, which reads them (about
+                one second per GB).
 
         Raises:
             BitcipherError: if there are no such vectors, their format is not supported, or they are damaged.
@@ -154,7 +157,8 @@ class StoredVectors(VectorTable):
             overwrite: whether to replace an existing folder of vectors.
 
         Raises:
-            BitcipherError: if `uri` exists, if it cannot be written, or if JSON cannot hold the manifest.
+            BitcipherError: if `uri` exists, if it cannot be written, if JSON cannot hold the manifest, or if a value is
+                not finite.
 
         >>> import numpy as np
         >>> from bitcipher import CipherVectors

@@ -160,7 +160,8 @@ def test_files_of_other_kinds_are_named(tmp_path):
         (b"\xfd7zXZ\0", "compressed with xz"),
         (b"\x28\xb5\x2f\xfd\x04", "compressed with Zstandard"),
         (b"\x04\x22\x4d\x18", "compressed with LZ4"),
-        (b"2 3\nthe \0\0\0\0\0\0", "neither the binary format .*ends within word 1 of 2.* nor text"),
+        (b"2 3\nthe \0\0\0\0\0\0", "vectors ends within word 1 of 2"),
+        (b"2 3\nthe \1\2\3\4", "neither the binary format .*ends within word 1 of 2.* nor text"),
     ):
         with pytest.raises(BitcipherError, match=message):
             read_bytes(tmp_path, content)
