@@ -9,7 +9,7 @@ from bitcipher.decompression import reading_decompressed
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.line_layout import HEADER, find_layout
 from bitcipher.formats.registry import FORMATS, get_format
-from bitcipher.formats.word2vec_binary import NotBinaryError
+from bitcipher.formats.word2vec_binary import CONTROL, NotBinaryError
 from bitcipher.table import VectorTable
 from bitcipher.text_files import extend_ascii, marked_codec
 
@@ -25,9 +25,6 @@ _UNSUPPORTED = {
         "a pickle, as gensim's `save` writes it (open it in gensim and pass it to CipherVectors.from_gensim)"
     ),
 }
-
-# Characters that no line of a word and its values needs. Without them, bytes are text, whatever they mean in binary.
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
 def read(uri: str | os.PathLike[str], format: str | None = None) -> VectorTable:
@@ -55,9 +52,12 @@ def read(uri: str | os.PathLike[str], format: str | None = None) -> VectorTable:
 
 
 def _read_binary(uri: str) -> VectorTable:
-    """Read a file that has a header and control characters. If it is not binary, it is text with such characters."""
+    """Read a file that has a header and control characters. If its values have none, it is text."""
     try:
-        return get_format("word2vec-binary").read(uri)
+        table = get_format("word2vec-binary").read(uri)
+        if CONTROL.search(table.vectors[: 1 + HEAD_BYTES // table.vectors[0].nbytes].tobytes()):
+            return table
+        problem = "its values are text"
     except NotBinaryError as error:
         problem = str(error)
         with reading_decompressed(uri) as stream:
@@ -112,7 +112,7 @@ def _detect_text_format(head: bytes, uri: str) -> str:
         lines.append(last)
     if not HEADER.fullmatch(lines[0] if lines else last):
         return "glove"
-    if marked_codec(head) or not _CONTROL.search(start) or _are_text(lines, uri):
+    if marked_codec(head) or not CONTROL.search(start) or _are_text(lines, uri):
         return "word2vec"
     return "word2vec-binary"
 

@@ -1,5 +1,6 @@
 """word2vec's binary format: the numbers of words and dimensions, then each word, a space and its values as float32."""
 
+import re
 from typing import IO
 
 from bitcipher import storage
@@ -7,13 +8,17 @@ from bitcipher.decompression import reading_decompressed
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.line_layout import HEADER
 from bitcipher.formats.row_blocks import Advance, iter_blocks
-from bitcipher.formats.table_builder import READ_BYTES, build_table
+from bitcipher.formats.table_builder import READ_BYTES, build_table, warn_caller
 from bitcipher.formats.word_decoder import WordDecoder
 from bitcipher.table import VectorTable
 from bitcipher.text_files import UTF8, check_encoding
 
 # Maximum length of a header, word or vector. It detects a damaged file before the file fills the memory.
 MAX_BYTES = 1 << 20
+
+# Control characters except white space. Text has few, and none in its values; most vectors have many.
+CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_UNUSUAL = re.compile(rb"[\x00-\x1f]")
 
 
 class NotBinaryError(BitcipherError):
@@ -45,6 +50,11 @@ def read(uri: str, encoding: str | None = None, errors: str = "strict") -> Vecto
     decoder = WordDecoder(uri, check_encoding(encoding or UTF8), errors, "Word")
     with reading_decompressed(uri) as stream:
         words, values, vector_size = _parse_file(stream, uri)
+    if unusual := [word for word in words if _UNUSUAL.search(word)]:
+        warn_caller(
+            f"{len(unusual):,} words of {uri} hold control characters, such as {unusual[0][:40]!r}. If the file should "
+            "have words with spaces, they are wrong: this format cannot hold such words."
+        )
     texts = decoder.decode(words, range(1, len(words) + 1))
     return build_table(texts, values, vector_size, uri, "word2vec-binary", decoder.damaged)
 

@@ -87,6 +87,7 @@ def test_gensim_text(tmp_path, vectors):
 @given(tables(ANY_WORDS))
 def test_gensim_binary(tmp_path, vectors):
     assume(sum("\n" in word for word in vectors) != len(vectors) - 1)  # as the line breaks of the word2vec tool
+    assume(not any(" " in word for word in vectors))  # which the format cannot hold, and gensim reads wrongly
     keyed(vectors).save_word2vec_format(str(tmp_path / "file"), binary=True)
     check(tmp_path / "file", vectors)
     check(tmp_path / "file", vectors, format="word2vec-binary")
