@@ -1,4 +1,4 @@
-"""Quarantine: the bad records of a source, and the check that they are few.
+"""Quarantine: the bad records of a source, the check that they are few, and counts of all that is not a document.
 
 Every record is counted once: `read == documents + skipped + bad`.
 """
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.raw_documents import BadRecord, RawDocument, ReadRecord, SkippedRecord
+from pipelines.ingest.raw_documents import BadRecord, Decision, RawDocument, ReadRecord, SkippedRecord
 from pipelines.ingest.record_counts import RecordCounts
 
 # Maximum number of bad records that are kept per source. All are counted.
@@ -37,6 +37,8 @@ class Quarantine:
         """Number of skipped records by reason, such as "status 404"."""
         self.replacements = 0
         """Number of U+FFFD in the documents: bytes that were not text, when they were read or in an earlier step."""
+        self.decisions: Counter[str] = Counter()
+        """Number of decisions of the reader by description, such as "page in utf-8 (cp1252 was declared)"."""
         self.reasons: Counter[str] = Counter()
         """Number of bad records by reason."""
         self.kept: list[BadRecord] = []
@@ -59,6 +61,7 @@ class Quarantine:
             bad=dict(self.reasons),
             skipped=dict(self.skip_reasons),
             replacements=self.replacements,
+            decisions=dict(self.decisions),
             example=self.kept[0].message if self.kept else None,
         )
 
@@ -80,6 +83,8 @@ class Quarantine:
             elif isinstance(record, SkippedRecord):
                 self.read += 1
                 self.skip_reasons[record.reason] += 1
+            elif isinstance(record, Decision):
+                self.decisions[record.description] += 1
             else:
                 self._add(record)
                 if self.bad >= EARLY_CHECK:

@@ -18,6 +18,7 @@ from bitcipher.records import Count, Record
 from bitcipher.redaction import redact
 from bitcipher.storage import is_local, url_to_fs
 from bitcipher.versions import versions
+from pipelines.ingest import compressions
 from pipelines.ingest.dataset_folder import find_arrow_files, split_pattern
 from pipelines.ingest.document_folder import DOCUMENTS, DocumentFile, find_document_files
 from pipelines.ingest.hf_datasets import DatasetSplit, is_dataset, list_splits
@@ -27,7 +28,7 @@ from pipelines.ingest.standard_input import STANDARD_INPUT, spool
 
 FORMATS = tuple(ENDINGS_OF_FORMAT)
 FORMAT_OF_ENDING = {ending: name for name, endings in ENDINGS_OF_FORMAT.items() for ending in endings}
-COMPRESSION_ENDINGS = (".gz", ".zst", ".bz2", ".xz", ".lz4")
+COMPRESSION_ENDINGS = compressions.ENDINGS
 ENDINGS = f"{' '.join(FORMAT_OF_ENDING)}, all but .parquet also with {' '.join(COMPRESSION_ENDINGS)}"
 
 # URIs of files of this machine, alone or in chained URIs of fsspec.
@@ -126,8 +127,7 @@ def list_again(source: Source) -> Source:
 
 def compression_of(uri: str) -> str:
     """Return the compression ending of a file name, or an empty string."""
-    name = without_query(uri).lower()
-    return next((ending for ending in COMPRESSION_ENDINGS if name.endswith(ending)), "")
+    return compressions.compression_of_name(without_query(uri))
 
 
 def format_of(uri: str) -> str | None:

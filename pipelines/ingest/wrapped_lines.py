@@ -52,7 +52,7 @@ def has_wrapped_lines(text: str) -> bool:
 
 
 def _read_beginning(source: Source, options: ReadOptions) -> str:
-    with open_text(source, options) as stream:
+    with open_text(source, options) as (stream, _):
         beginning = stream.read(SAMPLE_BYTES)
     # The last line may be cut.
     return beginning.decode(errors="replace").rpartition("\n")[0]

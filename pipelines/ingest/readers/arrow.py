@@ -9,6 +9,7 @@ from bitcipher.errors import BitcipherError, first_line
 from pipelines.ingest.raw_documents import ReadRecord
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.byte_streams import open_decompressed
+from pipelines.ingest.readers.other_kinds import check_content
 from pipelines.ingest.readers.table_rows import BATCH_ROWS, choose_columns, read_rows
 from pipelines.ingest.sources import Source
 
@@ -37,6 +38,8 @@ def read(source: Source, options: ReadOptions) -> Iterator[ReadRecord]:
                     start += len(rows)
         # A damaged size can ask for more memory than there is.
         except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError) as error:
+            if start == 1:
+                check_content(source, options)
             raise BitcipherError(
                 f"Cannot read {source.uri} as Arrow after row {start - 1:,}: {first_line(error)}. Download it again."
             ) from error

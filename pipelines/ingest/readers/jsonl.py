@@ -5,7 +5,7 @@ from itertools import islice
 
 import orjson
 
-from pipelines.ingest.raw_documents import DETAIL_FIELDS, BadRecord, RawDocument, escape_excerpt
+from pipelines.ingest.raw_documents import DETAIL_FIELDS, BadRecord, RawDocument, ReadRecord, escape_excerpt
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.byte_streams import iter_lines
 from pipelines.ingest.readers.text_encoding import open_text
@@ -16,13 +16,14 @@ class _LineError(Exception):
     """Reason and message of a bad line."""
 
 
-def read(source: Source, options: ReadOptions) -> Iterator[RawDocument | BadRecord]:
+def read(source: Source, options: ReadOptions) -> Iterator[ReadRecord]:
     """Yield the text of each line. A null becomes an empty string, and blank lines are skipped.
 
     Bytes that are not valid in the encoding of the source become U+FFFD. A line is bad if it is not a JSON object, or
     its field is missing or not a string.
     """
-    with open_text(source, options) as stream:
+    with open_text(source, options) as (stream, encoding):
+        yield from encoding.decisions("file")
         for number, line in iter_lines(stream, source, options.max_record_bytes):
             if isinstance(line, BadRecord):
                 yield line

@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 from bitcipher.errors import BitcipherError, first_line
 from pipelines.ingest.raw_documents import BadRecord, ReadRecord
 from pipelines.ingest.read_options import ReadOptions
-from pipelines.ingest.readers.byte_streams import open_decompressed
+from pipelines.ingest.readers.byte_streams import find_compression, open_stored
+from pipelines.ingest.readers.other_kinds import check_content
 from pipelines.ingest.readers.table_rows import BATCH_ROWS, choose_columns, read_rows
 from pipelines.ingest.sources import Source
 
@@ -25,7 +26,11 @@ def read(source: Source, options: ReadOptions) -> Iterator[ReadRecord]:
     Raises:
         BitcipherError: if the column is missing or not of strings, or the footer of the file is damaged.
     """
-    with open_decompressed(source) as stream:
+    with open_stored(source) as stream:
+        if compression := find_compression(source, stream):
+            raise BitcipherError(
+                f"{source.uri} is compressed ({compression}), and Parquet is read from its end: decompress it first."
+            )
         try:
             file = pq.ParquetFile(
                 stream,
@@ -37,6 +42,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[ReadRecord]:
             columns = choose_columns(schema, source, options.field)
             groups = [max(0, file.metadata.row_group(index).num_rows) for index in range(file.num_row_groups)]
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: a damaged column name
+            check_content(source, options)
             raise BitcipherError(
                 f"Cannot read {source.uri} as Parquet: {first_line(error)}. Download it again."
             ) from error
