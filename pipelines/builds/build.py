@@ -16,7 +16,7 @@ from pipelines.embed.spectral_vectors import earlier_vectors
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.held_out import HeldOut
 from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
-from pipelines.ingest.sources import Source, list_sources
+from pipelines.ingest.sources import Source, check_target, list_sources
 from pipelines.merge.vocabulary import read_word_list
 from pipelines.options import SPECTRAL, BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
@@ -57,7 +57,8 @@ def build(
         BitcipherError: if sources, options or target are not valid. In this case, no version is published.
     """
     target = storage.absolute(target)
-    listed = list_sources(patterns, options.format)
+    check_target(patterns, target)
+    listed = list_sources(patterns, options.format, progress.say)
     stored = StoredVersions(target)
     if _is_published(stored, listed, options, runtime, vectors == "now"):
         with Lease(target):
@@ -106,6 +107,7 @@ def update(
             for the next attempt.
     """
     target = storage.absolute(target)
+    check_target(patterns, target)
     stored = StoredVersions(target)
     stored.find()  # raise before the lease is written, if there is no build
     with Lease(target) as lease:
@@ -119,7 +121,7 @@ def update(
         if not patterns:
             _check_no_counted_shards(target)
         known = previous.sources
-        listed = list_sources(patterns, build_options.format) if patterns else []
+        listed = list_sources(patterns, build_options.format, progress.say) if patterns else []
         sources = hash_for_job(listed, known, job.ledger, runtime)
         changes = compare_sources(sources, known, patterns)
         plan = plan_version(sources, changes, options.replace, previous, build_options.shard_mib << 20)

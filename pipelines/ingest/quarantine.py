@@ -3,7 +3,7 @@
 Every record is counted once: `read == documents + skipped + bad`.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 
 from bitcipher.errors import BitcipherError
@@ -35,6 +35,8 @@ class Quarantine:
         """Number of documents, those without text included."""
         self.skip_reasons: Counter[str] = Counter()
         """Number of skipped records by reason, such as "status 404"."""
+        self.has_text = False
+        """Whether a document has text."""
         self.replacements = 0
         """Number of U+FFFD in the documents: bytes that were not text, when they were read or in an earlier step."""
         self.decisions: Counter[str] = Counter()
@@ -62,6 +64,7 @@ class Quarantine:
             skipped=dict(self.skip_reasons),
             replacements=self.replacements,
             decisions=dict(self.decisions),
+            textless=() if self.has_text or not self.read else (self._uri,),
             example=self.kept[0].message if self.kept else None,
         )
 
@@ -76,7 +79,7 @@ class Quarantine:
                 self.read += 1
                 self.documents += 1
                 if isinstance(record.strings, tuple):
-                    self.replacements += sum(map(_count_replacements, record.strings))
+                    deque(self._count_in(record.strings), maxlen=0)
                     yield record
                 else:
                     yield record._replace(strings=self._count_in(record.strings))
@@ -93,6 +96,7 @@ class Quarantine:
 
     def _count_in(self, strings: Iterable[str]) -> Iterator[str]:
         for string in strings:
+            self.has_text = self.has_text or bool(string and not string.isspace())
             self.replacements += _count_replacements(string)
             yield string
 

@@ -3,9 +3,6 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-# Fields or columns with the URL, the date and the language of a document, in C4 and in document shards.
-DETAIL_FIELDS = (("url",), ("timestamp", "date"), ("language",))
-
 # Maximum number of characters of an excerpt.
 EXCERPT_CHARACTERS = 200
 

@@ -5,7 +5,10 @@ from collections.abc import Iterable
 
 from pydantic import Field
 
-from bitcipher.records import Count, Record
+from bitcipher.records import Count, Record, Strings
+
+# Number of sources without text to name.
+TEXTLESS = 5
 
 
 class RecordCounts(Record):
@@ -19,6 +22,8 @@ class RecordCounts(Record):
     """Number of U+FFFD in the documents."""
     decisions: dict[str, Count] = Field(default_factory=dict)
     """Number of decisions of the readers by description, such as "file in cp1252 (guessed)"."""
+    textless: Strings = ()
+    """URIs of the first `TEXTLESS` sources that have records, but no text, in alphabetical order."""
     example: str | None = None
     """Sentence about the first bad record, which names its source and position; None without bad records."""
 
@@ -28,11 +33,13 @@ def sum_record_counts(parts: Iterable[RecordCounts]) -> RecordCounts:
     bad: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
     decisions: Counter[str] = Counter()
+    textless: set[str] = set()
     replacements, example = 0, None
     for part in parts:
         bad.update(part.bad)
         skipped.update(part.skipped)
         decisions.update(part.decisions)
+        textless.update(part.textless)
         replacements += part.replacements
         example = example or part.example
     return RecordCounts(
@@ -40,5 +47,6 @@ def sum_record_counts(parts: Iterable[RecordCounts]) -> RecordCounts:
         skipped=dict(skipped),
         replacements=replacements,
         decisions=dict(decisions),
+        textless=tuple(sorted(textless)[:TEXTLESS]),
         example=example,
     )

@@ -9,7 +9,7 @@ from bitcipher.errors import BitcipherError
 from pipelines.ingest.content_hash import add_block_hashes, hash_sources
 from pipelines.ingest.document_folder import MANIFESTS, manifest_uri, newest_manifest
 from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
-from pipelines.ingest.sources import Source, list_sources
+from pipelines.ingest.sources import Source, check_target, list_sources
 from pipelines.runtime.grouping import GroupingRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.shard.accounts import sum_accounts
@@ -78,6 +78,7 @@ def shard_corpus(
             version is published, and finished work is kept for the next call.
     """
     out = storage.absolute(out)
+    check_target(patterns, out)
     _check_target(out)
     with leasing_folder(out, (*FILE_FOLDERS, MANIFESTS, LEDGER, WORK), lambda: _has_work(out)) as lease:
         job = ShardJob(out, options, read_newest(out), lease, runtime, progress)
@@ -94,7 +95,7 @@ def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool) -> Shard
     """Publish a version with the new sources, if there are any."""
     base = job.base
     known = list(base.sources) if base else []
-    sources = hash_sources(list_sources(patterns, job.options.format), known, job.runtime)
+    sources = hash_sources(list_sources(patterns, job.options.format, job.progress.say), known, job.runtime)
     changes = compare_sources(sources, known, patterns)
     kept, to_read = _plan(base, sources, changes, replace)
     check_given(to_read, sources)

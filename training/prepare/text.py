@@ -103,11 +103,13 @@ def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress
     Raises:
         BitcipherError: if a source or the tokenizer is invalid, or a file of the folder is damaged.
     """
-    sources = hash_sources(list_sources(options.sources, options.format), [], runtime)
+    sources = hash_sources(list_sources(options.sources, options.format, progress.say), [], runtime)
     validation = []
     if options.validation_sources:
-        validation = hash_sources(list_sources(options.validation_sources, options.format), [], runtime)
+        validation = hash_sources(list_sources(options.validation_sources, options.format, progress.say), [], runtime)
     reading = reading_options(options)
+    # A given format is no reason to refuse a file whose content is of another kind than its name says.
+    readers = reading.copy_with(format=options.format)
     train = training_sources(sources, validation)
     path = options.tokenizer.path
     inputs = {
@@ -125,13 +127,13 @@ def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress
                 f"{wrapped.uri} looks like text with wrapped lines, and each line is a document. Set `text.document` "
                 "to file, or give one document per line."
             )
-        write_held_out(folder, _read_all(validation, reading))
-        documents = drop_held_out(_read_all(list(train.values()), reading), read_held_out(folder))
+        write_held_out(folder, _read_all(validation, readers))
+        documents = drop_held_out(_read_all(list(train.values()), readers), read_held_out(folder))
         tokenizer = make_tokenizer(options.tokenizer, documents, progress)
         tokenizer_path = storage.join(folder, TOKENIZER)
         save_tokenizer(tokenizer, tokenizer_path)
         bar = progress.begin("pack", sum(source.size for source in [*train.values(), *validation]))
-        arguments = {"folder": folder, "tokenizer": tokenizer_path, "options": reading}
+        arguments = {"folder": folder, "tokenizer": tokenizer_path, "options": readers}
         fraction = effective_validation_fraction(options)
         held_out = {number: (source, 1.0) for number, source in enumerate(validation, len(sources))}
         inputs = plan_inputs(

@@ -35,6 +35,9 @@ if sys.version_info >= (3, 14):
 else:
     from backports.zstd import ZstdDecompressor, ZstdDict, ZstdError
 
+# Formats of web archives, of which gzip compresses each record.
+ARCHIVES = ("wet", "warc", "arc")
+
 # Bytes read or decompressed at a time: large enough that the overhead of Python does not matter.
 BUFFER_BYTES = 1 << 18
 
@@ -170,9 +173,11 @@ def find_compression(source: Source, stored: io.BufferedReader) -> str:
         return found
     if not named or may_begin(beginning, named):
         return named
+    kind = identify_binary(beginning)
+    # Noise before the members of an archive loses only itself.
+    is_other = kind is not None and (source.format in kind.formats or source.format not in ARCHIVES)
     has_mark = beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    is_plain = has_mark or identify_binary(beginning) is not None or not has_control_characters(beginning)
-    return "" if is_plain else named
+    return "" if is_other or has_mark or not has_control_characters(beginning) else named
 
 
 def _decompressed(stored: Any, compression: str) -> Any:

@@ -97,6 +97,6 @@ def test_converted_line_endings_are_read_where_lengths_are_right(stored):
 def test_compressed_file_without_compression_ending_is_read(stored, compress):
     whole = compress(".gz", INFO) + compress(".gz", record("conversion", b"one"))
     assert read(stored("a.wet", whole)) == ["one"]
-    for length in range(len(whole) // 2, len(whole)):
+    for length in range(len(whole) - 20, len(whole)):
         with pytest.raises(BitcipherError, match=r"a\.wet.*truncated"):
-            read(stored("a.wet", whole[:length]))
+            list(read_chunks(stored("a.wet", whole[:length]), ReadOptions()))
