@@ -17,6 +17,7 @@ from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.held_out import HeldOut
 from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
 from pipelines.ingest.sources import Source, check_target, list_sources
+from pipelines.ingest.wrapped_lines import describe_wrapped
 from pipelines.merge.vocabulary import read_word_list
 from pipelines.options import SPECTRAL, BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
@@ -73,6 +74,11 @@ def build(
         job = start_job(stored, options, None, lease, runtime, progress, held_out)
         sources = hash_for_job(listed, [], job.ledger, runtime)
         changes = compare_sources(sources, [], patterns)
+        if copies := changes.copies:
+            noun = "source has" if len(copies) == 1 else "sources have"
+            progress.say(f"{len(copies):,} {noun} the content of another one, which is counted once: {copies[0].uri}.")
+        if sentence := describe_wrapped(changes.new, options):
+            progress.say(sentence)
         plan = plan_version(sources, changes, False, None, options.shard_mib << 20)
         make_version(job, plan, UpdateOptions(vectors=vectors), None)
 
@@ -124,6 +130,8 @@ def update(
         listed = list_sources(patterns, build_options.format, progress.say) if patterns else []
         sources = hash_for_job(listed, known, job.ledger, runtime)
         changes = compare_sources(sources, known, patterns)
+        if sentence := describe_wrapped(changes.new, build_options):
+            progress.say(sentence)
         plan = plan_version(sources, changes, options.replace, previous, build_options.shard_mib << 20)
         check_given([source for task in plan.to_count for source in task.sources], sources)
         is_counted = not plan.to_count and len(plan.kept_tasks) == len(previous.tasks)

@@ -10,6 +10,7 @@ from pipelines.ingest.content_hash import add_block_hashes, hash_sources
 from pipelines.ingest.document_folder import MANIFESTS, manifest_uri, newest_manifest
 from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
 from pipelines.ingest.sources import Source, check_target, list_sources
+from pipelines.ingest.wrapped_lines import describe_wrapped
 from pipelines.runtime.grouping import GroupingRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.shard.accounts import sum_accounts
@@ -104,6 +105,8 @@ def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool) -> Shard
         if set(job.ledger.keys(CLEANED_TASKS)) <= {task.id for task in base.tasks}:
             _remove_work(job.out, base)
         return ShardResult(base.manifest, changes, False, [])
+    if sentence := describe_wrapped(to_read, job.options):
+        job.progress.say(sentence)
     job.record_request()
     tasks = plan_tasks(add_block_hashes(to_read, job.runtime), job.options)
     written = write_tasks(job, find_removals(job, kept, clean_tasks(job, tasks)))

@@ -12,7 +12,7 @@ from pipelines.ingest.documents import read_documents
 from pipelines.ingest.held_out import drop_held_out
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import Source, compression_of, list_sources
-from pipelines.ingest.wrapped_lines import find_wrapped
+from pipelines.ingest.wrapped_lines import describe_wrapped
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from training.data import (
@@ -122,11 +122,8 @@ def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress
     }
 
     def make(folder: str) -> None:
-        if wrapped := find_wrapped([*train.values(), *validation], options):
-            progress.say(
-                f"{wrapped.uri} looks like text with wrapped lines, and each line is a document. Set `text.document` "
-                "to file, or give one document per line."
-            )
+        if sentence := describe_wrapped([*train.values(), *validation], options, "text.document"):
+            progress.say(sentence)
         write_held_out(folder, _read_all(validation, readers))
         documents = drop_held_out(_read_all(list(train.values()), readers), read_held_out(folder))
         tokenizer = make_tokenizer(options.tokenizer, documents, progress)
