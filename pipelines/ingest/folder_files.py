@@ -14,7 +14,7 @@ _HIDDEN = re.compile(r"\..*|_[^=]*")
 _WILDCARD = re.compile(r"[*?[]")
 
 # Number of endings to name.
-ENDINGS = 5
+ENDINGS = 8
 
 
 class SkippedFiles:
