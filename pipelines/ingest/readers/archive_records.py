@@ -26,8 +26,9 @@ MAX_HEADER_BYTES = 1 << 16
 MAX_LINE_BYTES = 1 << 14
 MAX_HEADERS = 1_000
 
-# Reason of bytes that are no record.
+# Reasons of bytes that are no record, and of the last record if it is incomplete. Files of other kinds have only these.
 NOT_A_RECORD = "not a record"
+TRUNCATED = "truncated"
 
 # Number of times that a source is read again from the header of a large record whose length is wrong. The limit keeps
 # the time linear for a source in which all lengths are wrong.
@@ -96,7 +97,9 @@ def iter_records(source: Source, options: ReadOptions, syntax: ArchiveSyntax) ->
         records = _Framer(source, blocks, syntax, options.max_record_bytes).iter_records()
         has_record = False
         for record in records:
-            has_record = has_record or not isinstance(record, BadRecord) or record.reason != NOT_A_RECORD
+            has_record = (
+                has_record or not isinstance(record, BadRecord) or record.reason not in (NOT_A_RECORD, TRUNCATED)
+            )
             yield record
     if not has_record:
         check_content(source, options)
@@ -236,7 +239,7 @@ class _Framer:
         if gap := window.resume():
             return gap._replace(offset=offset, excerpt=excerpt)
         message = f"{self._uri} is truncated: its last record, at byte {offset:,}, is incomplete. Download it again."
-        return BadRecord(offset, "truncated", message, excerpt)
+        return BadRecord(offset, TRUNCATED, message, excerpt)
 
     def _next_start(self, start: int, stop: int | None = None) -> int | None:
         """Return the first position from `start` to before `stop`, in the window, at which a record begins."""

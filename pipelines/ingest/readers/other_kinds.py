@@ -41,8 +41,11 @@ def check_content(source: Source, options: ReadOptions) -> None:
     Raises:
         BitcipherError: if they prove that it is of another kind.
     """
-    with open_decompressed(source) as stream:
-        beginning = stream.read(BEGINNING_BYTES)
+    try:
+        with open_decompressed(source) as stream:
+            beginning = stream.read(BEGINNING_BYTES)
+    except BitcipherError:
+        return  # its compressed data is damaged, which the reader reports
     kind = identify_content(beginning)
     if kind is not None and source.format not in kind.formats and options.format is not None:
         raise BitcipherError(f"{source.uri} is {kind.noun}, not {NAMES[source.format]}: give another `--format`.")
