@@ -15,7 +15,7 @@ TAGS = {"peter": "I-PER", "maria": "I-PER", "london": "I-LOC", "oslo": "I-LOC"}
 TASKS = ("cola", "stsb", "squad", "squad2", "arcd", "entities")
 
 
-def write_model(folder: Path, architecture: str = "roberta", **changed) -> Path:
+def write_model(folder: Path, architecture: str = "roberta", *, seed: int = 7, **changed) -> Path:
     """Write a model with random weights and its tokenizer as a transformers directory."""
     tokenizer = train_tokenizer([" ".join((*FILLERS, *NAMES, "who", "is", "here"))], "wordpiece", 120)
     sizes = {
@@ -27,7 +27,7 @@ def write_model(folder: Path, architecture: str = "roberta", **changed) -> Path:
         "dropout": 0.1,
     } | changed
     options = ModelOptions(architecture=architecture, **sizes)
-    model = build_model(options, special_tokens(tokenizer), vocab_size(tokenizer), 7)
+    model = build_model(options, special_tokens(tokenizer), vocab_size(tokenizer), seed)
     save_model(model, str(folder))
     save_tokenizer(tokenizer, str(folder / "tokenizer.json"))
     return folder

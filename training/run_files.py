@@ -4,6 +4,7 @@ from pydantic import Field
 
 from bitcipher import storage
 from bitcipher.records import Record
+from pipelines.store.recorded_inputs import RecordedInputs
 from training.objectives import TextPairs
 from training.recipe import Recipe
 
@@ -11,6 +12,8 @@ CONFIG = "run.json"
 RECIPE = "recipe.yaml"
 EMBEDDING_INIT = "embedding_init.json"
 TOKENIZER = "tokenizer.json"
+# Field of the configs of runs with their inputs.
+INPUTS = "inputs"
 # Written at the end of a trial of a study.
 ENDED = "ended.json"
 
@@ -27,6 +30,8 @@ class PretrainingConfig(Record):
     """Folder of the run."""
     sources: dict[str, str] = Field(default_factory=dict)
     """Name of each source by its name in token shards, for validation metrics of each source."""
+    inputs: RecordedInputs | None = None
+    """Files that the run was made from; None if it was made before they were recorded."""
 
 
 def read_pair_columns(folder: str) -> tuple[str, str]:

@@ -6,8 +6,10 @@ and records the used entries in a bitset, so the entries can be read in order wi
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from bitcipher.kernel_cache import kernel
 
 _ONE = np.uint64(1)
 
@@ -40,14 +42,14 @@ def empty_set(size: int) -> tuple[np.ndarray, np.ndarray]:
     return low, np.zeros((len(low) >> 6) + 1, np.uint64)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def insert(low, high, member):
     """Add a member to the set. It has no effect if the set contains the member."""
     low[member >> 6] |= _ONE << np.uint64(member & 63)
     high[member >> 12] |= _ONE << np.uint64((member >> 6) & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_before(bits):
     """Return how many bits are set in the elements before each one, (n,) int64, and in all."""
     before = np.empty(len(bits), np.int64)
@@ -58,14 +60,14 @@ def count_before(bits):
     return before, total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def position_of(bits, before, number):
     """Return how many of the set bits are those of smaller numbers, given `before` from `count_before`."""
     smaller = bits[number >> 6] & ((_ONE << np.uint64(number & 63)) - _ONE)
     return before[number >> 6] + np.int64(bit_count(smaller))  # pyright: ignore[reportCallIssue]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drain(low, high, totals, members_out, totals_out, n):
     """Write the members to `members_out`, ascending, and their totals to `totals_out`, both from index n on.
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.errors import BitcipherError
+from bitcipher.kernel_cache import kernel
 
 _MODULUS = 2**64
 
@@ -104,7 +104,7 @@ def digest_words(hashes: np.ndarray, counts: np.ndarray, passages: np.ndarray, t
     return CountDigest(*map(int, _digest_words(hashes, counts, passages, total_passages)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _key(word_hash, offset):
     """Mix a word's hash with an offset. The result is odd, so multiplication by it loses no information."""
     value = word_hash + np.uint64(offset) * _GOLDEN
@@ -113,7 +113,7 @@ def _key(word_hash, offset):
     return (value ^ (value >> np.uint64(31))) | np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _digest_rows(block, hashes):
     first, second = np.uint64(0), np.uint64(0)
     start = 0
@@ -132,7 +132,7 @@ def _digest_rows(block, hashes):
     return first, second
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _digest_words(hashes, counts, passages, total_passages):
     sums = np.zeros(2, np.uint64)
     for lane in range(2):

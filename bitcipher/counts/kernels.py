@@ -10,9 +10,9 @@ time of one loop for both.
 """
 
 import numpy as np
-from numba import njit
 
 from bitcipher.counts.bitset import drain, insert
+from bitcipher.kernel_cache import kernel
 
 # Maximum occurrences of a row that is sorted by insertion; for larger rows the bitset is faster. The time is
 # flat between 16 and 48.
@@ -22,7 +22,7 @@ SMALL_ROW = 24
 COLLECTED = 1 << 14
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def flatten_tokens(ids, ends, numbers, separators, separator):
     """Return the word number of each token, with separators after each document and at the end, (tokens,) int32.
 
@@ -48,7 +48,7 @@ def flatten_tokens(ids, ends, numbers, separators, separator):
     return tokens
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_passages(ids, ends, types, passage_tokens):
     """Return the number of passages that contain each id, (types,) int64, and the number of all passages.
 
@@ -69,7 +69,7 @@ def count_passages(ids, ends, types, passage_tokens):
     return passages, seen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def positions_by_word(tokens, counts):
     """Return the positions of each word: (words + 1,) int64 starts, and (tokens,) int32 positions, ascending."""
     words = len(counts)
@@ -86,7 +86,7 @@ def positions_by_word(tokens, counts):
     return starts, positions
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_rows(
     tokens,
     starts,
@@ -169,7 +169,7 @@ def count_rows(
     return row, band, rows, n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _collect(tokens, positions, carried, i, stop, low_offset, high_offset, separator, collected):
     """Write the words that follow some positions of a word, and perhaps separators, to `collected`.
 
@@ -196,7 +196,7 @@ def _collect(tokens, positions, carried, i, stop, low_offset, high_offset, separ
     return i, size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_small(tokens, positions, carried, first, stop, low_offset, high_offset, words, small, right, count, n):
     size = 0
     for i in range(first, stop):

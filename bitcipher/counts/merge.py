@@ -7,11 +7,11 @@ rank of `<oov>`. Rows with the same left word and offset are then added up in a 
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
 from bitcipher.counts.bitset import drain, empty_set, insert
 from bitcipher.counts.pairs import PairBlock, concatenate
 from bitcipher.counts.segment_ranks import SegmentRanks
+from bitcipher.kernel_cache import kernel
 
 
 def renumber(block: PairBlock, ranks: np.ndarray | SegmentRanks) -> PairBlock:
@@ -61,7 +61,7 @@ def merge_rows(blocks: Sequence[PairBlock], order: np.ndarray, oov_rank: int) ->
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort_rows(left, offset, order, oov_rank):
     """Return the rows in the order of their words, then of offsets, with `<oov>` after all words, (rows,) int64.
 
@@ -93,7 +93,7 @@ def _sort_rows(left, offset, order, oov_rank):
     return sorted_rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merge(sorted_rows, starts, rows, totals, low, high, merged):
     filled_rows = 0
     n = 0

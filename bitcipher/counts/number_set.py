@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from bitcipher.counts.bitset import count_before, position_of, trailing_zeros
+from bitcipher.kernel_cache import kernel
 
 _ONE = np.uint64(1)
 
@@ -46,13 +46,13 @@ class NumberSet(NamedTuple):
         return _positions(self.bits, self.before, numbers)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(bits, numbers):
     for number in numbers:
         bits[number >> 6] |= _ONE << np.uint64(number & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _list_members(bits):
     before, total = count_before(bits)
     members = np.empty(total, np.int32)
@@ -66,7 +66,7 @@ def _list_members(bits):
     return before, members
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _positions(bits, before, numbers):
     found = np.empty(len(numbers), np.int32)
     for i in range(len(numbers)):

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
 from bitcipher.counts.bitset import count_before, position_of
 from bitcipher.counts.segment import check_numbers, iter_words
 from bitcipher.counts.word_ranges import WordRange
 from bitcipher.errors import BitcipherError
+from bitcipher.kernel_cache import kernel
 from bitcipher.vocabulary import Vocabulary, byte_order
 
 _ONE = np.uint64(1)
@@ -134,7 +134,7 @@ def _damaged() -> BitcipherError:
     return BitcipherError("The words of a segment are damaged, because some of their numbers are missing: build again.")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(bits, numbers, words):
     """Add numbers to a bitset. Return whether all of them are below `words`."""
     for number in numbers:
@@ -144,13 +144,13 @@ def _insert(bits, numbers, words):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(bits, before, numbers, ranks, ranks_by_number):
     for i in range(len(numbers)):
         ranks_by_number[position_of(bits, before, numbers[i])] = ranks[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _look_up(bits, before, ranks, numbers, oov_rank):
     found = np.empty(len(numbers), np.int32)
     for i in range(len(numbers)):

@@ -14,12 +14,12 @@ Indices in inner loops are unsigned, since numba checks each signed index for a 
 import math
 
 import numpy as np
-from numba import njit
 
 from bitcipher.embedding.fixed_point import WEIGHT_DIGITS
+from bitcipher.kernel_cache import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_forward(block, rows, starts, left, ranks, sign, code, blocks, sums):
     """Add C·(β∘P), and the sum of counts of each row, to the sums.
 
@@ -54,7 +54,7 @@ def add_forward(block, rows, starts, left, ranks, sign, code, blocks, sums):
         row_sums[:] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_backward(block, rows, starts, left, ranks, sign, code, blocks, sums):
     """Add Cᵀ·(β∘P), the product for the opposite offsets, and the sums of counts.
 
@@ -75,7 +75,7 @@ def add_backward(block, rows, starts, left, ranks, sign, code, blocks, sums):
                 opposite[right, np.uint64(left_slots[slot])] += weight
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_forward_logs(block, rows, starts, left, logs, code, blocks, sums):
     """Add log(1 + C)·(β∘P) and the sums of logs.
 
@@ -97,7 +97,7 @@ def add_forward_logs(block, rows, starts, left, logs, code, blocks, sums):
             _add_log(word_sums, logs[entry], code, block.right[entry], drop)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_backward_logs(block, rows, starts, left, logs, code, blocks, sums):
     """Add log(1 + Cᵀ)·(β∘P), the product for the opposite offsets, and the sums of logs.
 
@@ -110,7 +110,7 @@ def add_backward_logs(block, rows, starts, left, logs, code, blocks, sums):
             _add_log(opposite[right], logs[entry], code, left[row], code.drops[right])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def to_floats(sums, drops, are_logs, normalize, noise_distribution):
     """Return C·V from the sums of a block: the sums in floating point, plus the rank-one term (C(1 - β))·σᵀ.
 
@@ -145,7 +145,7 @@ def to_floats(sums, drops, are_logs, normalize, noise_distribution):
     return values
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_log(row, log, code, context, drop):
     """Add the code of a context word, weighted by the log of a count, to a row of sums."""
     weight = np.int64(np.rint(math.ldexp(log * code.weights[context], -drop)))
@@ -154,7 +154,7 @@ def _add_log(row, log, code, context, drop):
     row[len(row) - 1] += np.int64(np.rint(math.ldexp(log, WEIGHT_DIGITS - drop)))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _round(weight, drop):
     """Return the weight without its last `drop` digits, rounded half up."""
     return ((weight >> (drop - 1)) + 1) >> 1

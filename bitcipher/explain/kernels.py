@@ -3,12 +3,13 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from bitcipher.kernel_cache import kernel
 
 NONE, COUNTS, AGGREGATE = range(3)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def strongest_of_ciphers(
     rows, first_pairs, blocks, right, count, log, code_starts, code_bits, beta, noise_distribution, slopes, topn
 ):
@@ -60,7 +61,7 @@ def strongest_of_ciphers(
     return best_rows, best_pairs, best_weights
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def add_strongest(
     words,
     starts,
@@ -109,7 +110,7 @@ def add_strongest(
                 _insert(best_blocks[word], position, block)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _find_position(best, weight):
     """Return the position of a weight among the strongest weights, or len(best) if it is not stronger than any."""
     size, position = abs(weight), len(best)
@@ -118,7 +119,7 @@ def _find_position(best, weight):
     return position
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _insert(values, position, value):
     for later in range(len(values) - 1, position, -1):
         values[later] = values[later - 1]

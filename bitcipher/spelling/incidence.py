@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from bitcipher.kernel_cache import kernel
 from bitcipher.spelling.ngrams import NgramLists
 
 
@@ -33,8 +33,8 @@ class Incidence(NamedTuple):
 
     def transpose(self) -> "Incidence":
         """Return the transposed matrix."""
-        rows = len(self.starts) - 1
-        return Incidence(*_transpose(self.starts, self.indices, self.columns), rows)
+        starts, rows = _transpose(self.starts, self.indices, self.columns)
+        return Incidence(starts, rows, len(self.starts) - 1)
 
 
 def find_incidence(ngrams: NgramLists, known: np.ndarray) -> Incidence:
@@ -44,10 +44,11 @@ def find_incidence(ngrams: NgramLists, known: np.ndarray) -> Incidence:
         ngrams: n-grams of the words.
         known: (g,) int64, hashes of the known n-grams, ascending.
     """
-    return Incidence(*_find(ngrams.starts, ngrams.hashes, known), len(known))
+    starts, columns = _find(ngrams.starts, ngrams.hashes, known)
+    return Incidence(starts, columns, len(known))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find(starts, hashes, known):
     found, used = np.empty(len(hashes), np.int32), 0
     found_starts = np.zeros_like(starts)
@@ -61,7 +62,7 @@ def _find(starts, hashes, known):
     return found_starts, found[:used].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _transpose(starts, indices, columns):
     result_starts = np.zeros(columns + 1, np.int64)
     for column in indices:
@@ -76,7 +77,7 @@ def _transpose(starts, indices, columns):
     return result_starts, rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_rows(starts, indices, table, result):
     columns = np.uint64(result.shape[1])
     for row in range(len(starts) - 1):

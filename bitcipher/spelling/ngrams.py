@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
+
+from bitcipher.kernel_cache import kernel
 
 # Words have these marks around them, so a prefix or a suffix is a different n-gram than the same letters elsewhere
 # (Bojanowski et al. 2017, "Enriching Word Vectors with Subword Information", section 3.1).
@@ -60,7 +61,7 @@ def hash_ngram(ngram: str) -> int:
     return int(_list_ngrams(codes, np.array([len(codes)]), len(codes), len(codes))[1][0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _list_ngrams(codes, ends, shortest, longest):
     """Return the fields of `NgramLists`.
 

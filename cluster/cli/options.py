@@ -46,6 +46,13 @@ AutoWorkers = Annotated[
         metavar="auto|INTEGER",
     ),
 ]
+Rehash = Annotated[
+    bool,
+    typer.Option(
+        "--rehash",
+        help="Read all files to identify them, also those with the path, size and time of a file that is known.",
+    ),
+]
 UnknownWords = Annotated[
     str | None,
     typer.Option(

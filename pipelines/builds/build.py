@@ -9,7 +9,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.table import read_folder
 from bitcipher.versions import versions
-from pipelines.builds.job import clean_up, finish_job, start_job
+from pipelines.builds.job import Job, clean_up, finish_job, start_job, vocabulary_inputs
 from pipelines.builds.make_version import make_version
 from pipelines.builds.version_plan import plan_version
 from pipelines.embed.spectral_vectors import earlier_vectors
@@ -40,6 +40,8 @@ def build(
     progress: StageProgress,
     vectors: Literal["now", "later"] = "now",
     held_out: HeldOut | None = None,
+    *,
+    rehash: bool = False,
 ) -> None:
     """Make a build, or resume the unfinished one in the same folder.
 
@@ -53,6 +55,7 @@ def build(
         progress: progress bars.
         vectors: whether the version gets vectors now, or a later update makes them.
         held_out: documents that are not counted. Such a build cannot be updated, because an update would count them.
+        rehash: read all sources to identify them, also those that an interrupted attempt has read.
 
     Raises:
         BitcipherError: if sources, options or target are not valid. In this case, no version is published.
@@ -72,7 +75,7 @@ def build(
         target, layout.JOB_FOLDERS, lambda: bool(versions(target) or count_recorded_shards(target))
     ) as lease:
         job = start_job(stored, options, None, lease, runtime, progress, held_out)
-        sources = hash_for_job(listed, [], job.ledger, runtime)
+        sources = hash_for_job(listed, [], job.ledger, runtime, rehash)
         changes = compare_sources(sources, [], patterns)
         if copies := changes.copies:
             noun = "source has" if len(copies) == 1 else "sources have"
@@ -90,11 +93,13 @@ def update(
     memory_mib: int,
     runtime: Runtime,
     progress: StageProgress,
+    *,
+    rehash: bool = False,
 ) -> tuple[BuildManifest, SourceChanges]:
     """Count new sources and publish a new version.
 
-    Without new sources, a version is published only if it has other vectors: those of counts that were published
-    without vectors, or with other axes or ranks.
+    Without new sources, a version is published only if it has other words, because the word list has changed, or other
+    vectors: those of counts that were published without vectors, or with other axes or ranks.
 
     Args:
         target: folder of the build.
@@ -104,6 +109,7 @@ def update(
         memory_mib: memory of each worker in MiB.
         runtime: runtime of the stages.
         progress: progress bars.
+        rehash: read all sources to identify them, also those with the path, size and time of a known source.
 
     Returns:
         The manifest of the newest version, and the difference between the sources and those already counted.
@@ -128,14 +134,15 @@ def update(
             _check_no_counted_shards(target)
         known = previous.sources
         listed = list_sources(patterns, build_options.format, progress.say) if patterns else []
-        sources = hash_for_job(listed, known, job.ledger, runtime)
+        sources = hash_for_job(listed, known, job.ledger, runtime, rehash)
         changes = compare_sources(sources, known, patterns)
         if sentence := describe_wrapped(changes.new, build_options):
             progress.say(sentence)
         plan = plan_version(sources, changes, options.replace, previous, build_options.shard_mib << 20)
         check_given([source for task in plan.to_count for source in task.sources], sources)
         is_counted = not plan.to_count and len(plan.kept_tasks) == len(previous.tasks)
-        if is_counted and not _makes_other_vectors(base, options):
+        has_same_words = _has_same_word_list(job, base)
+        if is_counted and has_same_words and not _makes_other_vectors(base, options):
             finish_job(job)
             return base, changes
         return make_version(job, plan, options, known_words), changes
@@ -153,7 +160,11 @@ def _is_published(
     if manifest.has_own_vectors != has_vectors:
         return False
     hashes = {source.sha256 for source in hash_sources(listed, version.sources, runtime)}
-    return manifest.options == options.redacted() and hashes == {source.sha256 for source in version.sources}
+    return (
+        manifest.options == options.redacted()
+        and manifest.inputs in (None, vocabulary_inputs(options).record())
+        and hashes == {source.sha256 for source in version.sources}
+    )
 
 
 def _check_target(target: str) -> None:
@@ -200,6 +211,20 @@ def _makes_other_vectors(base: BuildManifest, options: UpdateOptions) -> bool:
         return True
     has_kept_axes = base.basis is not None and base.basis.version != base.version
     return options.align is not None or (options.basis == "refresh" and has_kept_axes)
+
+
+def _has_same_word_list(job: Job, base: BuildManifest) -> bool:
+    """Return whether the word list is that of the previous version. Without a record, it counts as the same."""
+    if job.options.word_list is None:
+        return True
+    if base.inputs is None:
+        job.progress.say(
+            f"{job.build} was made by a version of bitcipher that did not record the content of the word list, so "
+            "changes of it cannot be noticed."
+        )
+        return True
+    contents = [[file.sha256 for file in inputs.files["word_list"]] for inputs in (job.inputs, base.inputs)]
+    return contents[0] == contents[1]
 
 
 def _read_known_words(build: str, align: str | None) -> pa.LargeStringArray | None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from bitcipher import storage
 from bitcipher.versions import VERSIONS
 from pipelines.builds.publish import collect_garbage
+from pipelines.embed.embed_counts import EMBEDDING_VERSION
 from pipelines.ingest.held_out import HeldOut
 from pipelines.options import BuildOptions
 from pipelines.runtime.costs import Costs
@@ -26,6 +27,7 @@ from pipelines.store.job_ledger import (
 from pipelines.store.lease import Lease
 from pipelines.store.ledger import Ledger
 from pipelines.store.manifest import BuildManifest
+from pipelines.store.recorded_inputs import GivenInputs, ListFiles, RecordedInputs, digest_files
 from pipelines.store.stored_versions import StoredVersion, StoredVersions
 
 
@@ -46,6 +48,8 @@ class Job:
     runtime: Runtime
     progress: StageProgress
     costs: Costs
+    inputs: RecordedInputs
+    """Files that determine the vocabulary; see `vocabulary_inputs`."""
     held_out: HeldOut | None = None
     """Documents that are not counted."""
     folder: str = field(init=False)
@@ -122,7 +126,16 @@ def start_job(
     entry = record_job(build, job)
     advice = "use the same options to resume it, or drop it with `bitcipher prune --unfinished`"
     check_same(entry.fingerprint, current, f"The unfinished job in {build}", advice)
-    return Job(build, options, versions, previous, entry, lease, runtime, progress, Costs(), held_out)
+    inputs = vocabulary_inputs(options).record()
+    return Job(build, options, versions, previous, entry, lease, runtime, progress, Costs(), inputs, held_out)
+
+
+def vocabulary_inputs(options: BuildOptions) -> GivenInputs:
+    """Return the inputs of a version besides its sources: the word list, and the version of the embedding stage."""
+    listings: dict[str, ListFiles] = {}
+    if (word_list := options.word_list) is not None:
+        listings["word_list"] = lambda: digest_files([word_list])
+    return GivenInputs({"vectors": EMBEDDING_VERSION}, listings)
 
 
 def _clear_published(build: str, version: int) -> None:

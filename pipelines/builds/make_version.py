@@ -94,6 +94,7 @@ def make_version(
         bitcipher=__version__,
         options=job.options.redacted(),
         fingerprint=job.entry.fingerprint,
+        inputs=job.inputs,
         aligned=options.align and redact(options.align),
         documents=sum(segment.documents for segment in segments),
         text_bytes=sum(segment.text_bytes for segment in segments),

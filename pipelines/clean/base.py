@@ -33,6 +33,10 @@ class CleaningRule(Record):
     rule: str
     """Name of the rule."""
 
+    def paths(self) -> tuple[str, ...]:
+        """Return the files that the rule reads. Their contents determine its decisions."""
+        return ()
+
     def load(self) -> None:
         """Load the files and models that the rule needs. Call this before the first document, to find mistakes early.
 

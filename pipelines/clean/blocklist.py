@@ -28,8 +28,13 @@ class BlocklistRule(CleaningRule):
             raise ValueError("the rule blocklist blocks nothing: set `hosts` or `path`.")
         return self
 
+    def paths(self) -> tuple[str, ...]:
+        """Return the file of hosts, if there is one."""
+        return () if self.path is None else (self.path,)
+
     def load(self) -> None:
-        """Read the file of hosts."""
+        """Read the file of hosts, also if this process has read an earlier content of it."""
+        _blocked.cache_clear()
         _blocked(self.hosts, self.path)
 
     def apply(self, document: Document) -> Document | Drop:

@@ -1,13 +1,14 @@
 """Characters in repeated n-grams of words (Rae et al. 2021, appendix A.1.1)."""
 
 import numpy as np
-from numba import njit
+
+from bitcipher.kernel_cache import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _32 = np.uint64(32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extend_hashes(ngrams, hashes, powers):
     """Append a word to all n-grams, in place.
 
@@ -19,7 +20,7 @@ def extend_hashes(ngrams, hashes, powers):
         ngrams[i] = ngrams[i] * powers[i] + hashes[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def top_ngram_characters(ngrams, numbers, lengths, n):
     """Return the number of characters in all occurrences of the most frequent n-gram, spaces included.
 
@@ -44,7 +45,7 @@ def top_ngram_characters(ngrams, numbers, lengths, n):
     return counts[top] * (lengths[top : top + n].sum() + n - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def duplicate_ngram_characters(ngrams, lengths, n):
     """Return the number of characters in n-grams that occurred before, without spaces.
 
@@ -72,7 +73,7 @@ def duplicate_ngram_characters(ngrams, lengths, n):
     return characters
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _empty_slots(entries):
     """Return an empty hash table of indices, at most half full."""
     size = 2
@@ -81,13 +82,13 @@ def _empty_slots(entries):
     return np.full(size, -1, np.int32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scatter(value, slots):
     mixed = (value ^ (value >> _32)) * _GOLDEN
     return np.int64(mixed >> _32) & (slots - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _same_words(ngrams, numbers, first, second, n):
     if ngrams[first] != ngrams[second]:
         return False

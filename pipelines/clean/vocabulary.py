@@ -27,8 +27,13 @@ class VocabularyRule(CleaningRule):
     min_known_words: Fraction = Field(0.95, ge=0, le=1)
     """Minimum fraction of words that are in the list."""
 
+    def paths(self) -> tuple[str, ...]:
+        """Return the word list."""
+        return (self.path,)
+
     def load(self) -> None:
-        """Read the word list."""
+        """Read the word list, also if this process has read an earlier content of it."""
+        _lexicon.cache_clear()
         _lexicon(self.path)
 
     def apply(self, document: Document) -> Document | Drop:

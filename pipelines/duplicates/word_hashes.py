@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
+from bitcipher.kernel_cache import kernel
 from pipelines.duplicates.characters import IGNORED, NUMBER, SEPARATOR, SINGLE, character_table
 
 # Bytes of text that are hashed at a time. The arrays of a slice need up to eight times its bytes, for text of one
@@ -81,7 +81,7 @@ def hash_words(texts: pa.LargeStringArray, fold_numbers: bool) -> Iterator[Hashe
         first = stop
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_sequences(words, ends, seed):
     """Return a hash of each sequence of words, (sequences,) uint64. The number of words is part of the hash.
 
@@ -101,14 +101,14 @@ def hash_sequences(words, ends, seed):
     return hashes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extend_hash(value, item):
     """Return the hash of a sequence and one more item. All are uint64 numbers, or arrays of them in plain Python."""
     value = (value ^ item) * _GOLDEN
     return value ^ (value >> _32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix(value):
     """Return the finalizer of SplitMix64, a bijection of uint64 numbers that spreads each bit over all bits."""
     value = value + _GOLDEN
@@ -117,7 +117,7 @@ def mix(value):
     return value ^ (value >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hash_words(data, offsets, table, words, line_ends, document_ends):
     """Fill the output arrays of `HashedWords`, and return the number of words."""
     n = 0
@@ -158,7 +158,7 @@ def _hash_words(data, offsets, table, words, line_ends, document_ends):
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _decode(data, at, end):
     """Return the code point whose first byte is before `at`, and the position after it."""
     first = np.int64(data[at - 1])

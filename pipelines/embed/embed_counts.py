@@ -30,6 +30,10 @@ from pipelines.runtime.runtime import Runtime, StageSpec
 from pipelines.store.manifest import VectorSizes, read_manifest
 from pipelines.store.removal import leasing_work, remove_abandoned_work
 
+# Increase this number when the same counts and options give other vectors. A test compares vectors, and fails after
+# such a change.
+EMBEDDING_VERSION = 1
+
 
 @dataclass(frozen=True)
 class EmbeddedVectors:

@@ -11,6 +11,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.table import TableFields
 from bitcipher.vectors import CipherVectors
 from bitcipher.vocabulary import Vocabulary
+from pipelines.embed.libraries import describe_libraries
 from pipelines.options import EmbeddingOptions
 
 
@@ -47,6 +48,7 @@ class RawTable:
             provenance: fields for the manifest of the vectors.
         """
         manifest = {**provenance, **self.provenance, "total_passages": vocabulary.total_passages}
+        manifest["made_with"] = describe_libraries()
         return TableFields(
             vocabulary.words,
             vocabulary.counts,

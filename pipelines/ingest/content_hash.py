@@ -44,16 +44,17 @@ def hash_sources(sources: Sequence[Source], known: Sequence[Source], runtime: Ru
     Args:
         sources: the listed sources.
         known: sources with hashes. A listed file with the same URI, size and stamp as a known source is not read again.
+            It keeps the block hashes of that source, if there are any.
         runtime: runtime of the stage that reads the remaining files.
 
     Raises:
         BitcipherError: if a file has another size than when it was listed, or if the hash of a document shard differs
             from that of its manifest.
     """
-    hashes = {_identity(source): source.sha256 for source in known if source.stamp}
-    to_read = [source for source in sources if _identity(source) not in hashes]
+    found = {_identity(source): source for source in known if source.stamp}
+    to_read = [source for source in sources if _identity(source) not in found]
     hashed = {source.uri: source for source in _hash(to_read, runtime)}
-    return [hashed.get(source.uri) or _with_hash(source, hashes[_identity(source)]) for source in sources]
+    return [hashed.get(source.uri) or _with_known_hash(source, found[_identity(source)]) for source in sources]
 
 
 def add_block_hashes(sources: Sequence[Source], runtime: Runtime) -> list[Source]:
@@ -112,6 +113,10 @@ def hash_content(uri: str) -> ContentHash:
 def sha256(uri: str) -> str:
     """Return the SHA-256 of a file in hexadecimal. For a split of a dataset, see `hash_split`."""
     return hash_content(uri).sha256
+
+
+def _with_known_hash(source: Source, known: Source) -> Source:
+    return _with_hash(source, known.sha256, known.block_hashes)
 
 
 def _with_hash(source: Source, content_hash: str, block_hashes: bytes = b"") -> Source:

@@ -14,7 +14,7 @@ from pipelines.shard.clean_stage import CLEANED_TASKS, CleanedTask, CleanStage, 
 from pipelines.shard.document_table import stem
 from pipelines.shard.document_version import DocumentVersion, PublishedTask
 from pipelines.shard.find_duplicates import DuplicateSearch
-from pipelines.shard.options import ShardOptions
+from pipelines.shard.options import RULE_FILES, ShardOptions
 from pipelines.shard.write_stage import WriteInput, WriteStage, WrittenTask
 from pipelines.store.fingerprint import Fingerprint, check_same
 from pipelines.store.layout import LEDGER, WORK
@@ -67,7 +67,14 @@ class ShardJob:
         """
         if self.base:
             advice = "use the same options, or choose another folder"
-            check_same(self.base.manifest.fingerprint, self.options.fingerprint(), self.out, advice)
+            recorded, current = self.base.manifest.fingerprint, self.options.fingerprint()
+            if RULE_FILES in current and RULE_FILES not in recorded:
+                del current[RULE_FILES]
+                self.progress.say(
+                    f"{self.out} was made by a version of bitcipher that did not record the contents of the files of "
+                    "rules, so changes of them cannot be noticed."
+                )
+            check_same(recorded, current, self.out, advice)
             self.base.check_tasks()
 
     def record_request(self) -> None:
@@ -76,7 +83,8 @@ class ShardJob:
         Raises:
             BitcipherError: if the unfinished version has other options.
         """
-        request = self.options.fingerprint()
+        # An attempt that does not keep dropped documents leaves tasks without them.
+        request = self.options.fingerprint() | {"keep_dropped": self.options.keep_dropped}
         self.ledger.clear_if_incomplete(_REQUEST)
         self.ledger.remove_incomplete(CLEANED_TASKS)
         recorded = self.ledger.record(_REQUEST, "current", ShardRequest(options=request))

@@ -11,6 +11,7 @@ from bitcipher.records import Metavar
 from pipelines.clean import Rules
 from pipelines.duplicates.keys import fingerprint
 from pipelines.duplicates.options import DuplicateOptions
+from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.document_fields import USUAL_FIELDS, DetailFields
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.runtime.memory_budget import MIN_MIB
@@ -24,6 +25,9 @@ SHARDS_VERSION = 2
 
 # Libraries that determine text, language or decisions.
 LIBRARIES = ("ftfy", "py3langid", "resiliparse", "pyarrow")
+
+# Name of the digests of the files that rules read, which fingerprints of earlier versions do not have.
+RULE_FILES = "rule_files"
 
 # Options that affect neither the documents nor how they are divided into files.
 _FREE = ("memory_mib", "keep_dropped")
@@ -56,9 +60,15 @@ class ShardOptions(ReadOptions):
         return DetailFields(*((path,) if path else usual for path, usual in zip(given, USUAL_FIELDS, strict=True)))
 
     def fingerprint(self) -> Fingerprint:
-        """Return all values that determine the document shards of a source."""
+        """Return all values that determine the document shards of a source.
+
+        Raises:
+            BitcipherError: if a file that a rule reads is missing.
+        """
         values = {name: value for name, value in self.redacted().to_dict().items() if name not in _FREE}
         flat: Fingerprint = {
             name: json.dumps(value) if isinstance(value, list | dict) else value for name, value in values.items()
         }
+        if paths := [path for rule in self.rules for path in rule.paths()]:
+            flat[RULE_FILES] = json.dumps(list(map(sha256, paths)))
         return flat | fingerprint() | {name: version(name) for name in LIBRARIES} | {"shards_version": SHARDS_VERSION}

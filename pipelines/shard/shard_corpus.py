@@ -61,6 +61,7 @@ def shard_corpus(
     progress: StageProgress,
     *,
     replace: bool = False,
+    rehash: bool = False,
 ) -> ShardResult:
     """Clean the documents of sources, and add them to a folder of document shards without duplicates.
 
@@ -73,6 +74,7 @@ def shard_corpus(
         runtime: runtime of the stages. All runtimes give the same bytes.
         progress: progress bars.
         replace: remove the documents of sources that changed or vanished, and read changed sources again.
+        rehash: read all sources to identify them, also those with the path, size and time of a known source.
 
     Raises:
         BitcipherError: if sources or options are not valid, or the folder contains other files. In this case, no
@@ -84,7 +86,7 @@ def shard_corpus(
     with leasing_folder(out, (*FILE_FOLDERS, MANIFESTS, LEDGER, WORK), lambda: _has_work(out)) as lease:
         job = ShardJob(out, options, read_newest(out), lease, runtime, progress)
         job.check_base()
-        return _add_version(job, patterns, replace)
+        return _add_version(job, patterns, replace, rehash)
 
 
 def _has_work(out: str) -> bool:
@@ -92,11 +94,12 @@ def _has_work(out: str) -> bool:
     return newest_manifest(out) is not None or bool(Ledger(storage.join(out, LEDGER)).keys(CLEANED_TASKS))
 
 
-def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool) -> ShardResult:
+def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool, rehash: bool) -> ShardResult:
     """Publish a version with the new sources, if there are any."""
     base = job.base
     known = list(base.sources) if base else []
-    sources = hash_sources(list_sources(patterns, job.options.format, job.progress.say), known, job.runtime)
+    listed = list_sources(patterns, job.options.format, job.progress.say)
+    sources = hash_sources(listed, [] if rehash else known, job.runtime)
     changes = compare_sources(sources, known, patterns)
     kept, to_read = _plan(base, sources, changes, replace)
     check_given(to_read, sources)

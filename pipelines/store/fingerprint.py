@@ -1,11 +1,13 @@
 """Fingerprint of counts: counts may be added up only if their fingerprints are equal."""
 
+import re
 from importlib.metadata import version
 
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.held_out import HeldOut
 from pipelines.options import BuildOptions
+from pipelines.tokenizers import identify_tokenizer
 
 # Increase this number when a change of readers, document chunks, tokenizers or counting changes the counts of a text. A
 # test compares digests of counts, and fails after such a change.
@@ -18,22 +20,27 @@ COUNTING_FIELDS = (
     *("tokenizer", "lowercase", "window", "summed"),
 )
 
+# Libraries whose version earlier fingerprints have, and the digest that replaced it.
+_LIBRARIES = {"spacy": "spacy_rules", "tokenizers": "tokenizer_output"}
+
+# SHA-256 in error messages, of which the first digits are shown.
+_DIGEST = re.compile("[0-9a-f]{64}")
+_SHOWN_DIGITS = 8
+
 Fingerprint = dict[str, str | int | float | bool | None]
 
 
 def fingerprint(options: BuildOptions, held_out: HeldOut | None = None) -> Fingerprint:
-    """Return all values that determine the counts of a text: options, hashes of files, and library versions."""
+    """Return all values that determine the counts of a text: options, hashes of files, and rules of libraries."""
     option_values = options.to_dict()
     values: Fingerprint = {name: option_values[name] for name in COUNTING_FIELDS}
     values["counts_version"] = COUNTS_VERSION
     # Text that is taken as it is has no entry, as in builds from before there was this option.
     if options.is_normalized:
         values["normalization"] = options.normalization
-    if options.tokenizer.startswith("spacy"):
-        values["spacy"] = version("spacy")
-    elif options.tokenizer.endswith(".json"):
-        values["tokenizers"] = version("tokenizers")
+    if options.tokenizer.endswith(".json"):
         values["tokenizer"] = f"sha256:{sha256(options.tokenizer)}"
+    values |= identify_tokenizer(options.tokenizer)
     return values if held_out is None else values | held_out.fingerprint()
 
 
@@ -49,7 +56,19 @@ def check_same(recorded: Fingerprint, current: Fingerprint, owner: str, advice: 
     Raises:
         BitcipherError: if the fingerprints differ. The message names the fields that differ.
     """
+    current = _in_recorded_form(recorded, current)
     differing = [name for name in {**recorded, **current} if recorded.get(name) != current.get(name)]
     if differing:
         fields = ", ".join(f"{name} {recorded.get(name)!r} → {current.get(name)!r}" for name in differing)
+        fields = _DIGEST.sub(lambda digest: f"{digest[0][:_SHOWN_DIGITS]}…", fields)
         raise BitcipherError(f"{owner} was made with other options ({fields}): {advice}.")
+
+
+def _in_recorded_form(recorded: Fingerprint, current: Fingerprint) -> Fingerprint:
+    """Return a fingerprint with the versions of libraries that earlier fingerprints have instead of digests."""
+    values = dict(current)
+    for library, digest in _LIBRARIES.items():
+        if library in recorded and digest not in recorded and digest in values:
+            del values[digest]
+            values[library] = version(library)
+    return values

@@ -17,7 +17,9 @@ from pipelines.store.version_tables import KINDS
 HASHED = EntryKind("hashed", TableReference)
 
 
-def hash_for_job(listed: Sequence[Source], known: Sequence[Source], ledger: Ledger, runtime: Runtime) -> list[Source]:
+def hash_for_job(
+    listed: Sequence[Source], known: Sequence[Source], ledger: Ledger, runtime: Runtime, rehash: bool = False
+) -> list[Source]:
     """Return the sources with their content hashes, and record those that are read for them in the ledger of the job.
 
     Args:
@@ -25,11 +27,12 @@ def hash_for_job(listed: Sequence[Source], known: Sequence[Source], ledger: Ledg
         known: sources with hashes (see `hash_sources`). Those that the ledger has are known, too.
         ledger: ledger of the job.
         runtime: runtime of the stage that reads the remaining files.
+        rehash: read all files, also those that are known.
 
     Raises:
         BitcipherError: if a source has changed since it was listed, or a file cannot be read or written.
     """
-    sources = hash_sources(listed, [*known, *_recorded(ledger)], runtime)
+    sources = hash_sources(listed, [] if rehash else [*known, *_recorded(ledger)], runtime)
     # Only sources that were read now have block hashes. Those without a stamp are read again in any case.
     hashed = [source for source in sources if source.block_hashes and source.stamp]
     if hashed:

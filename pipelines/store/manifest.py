@@ -13,8 +13,11 @@ from bitcipher.version_manifest import VersionManifest
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.options import BuildOptions
 from pipelines.store.fingerprint import Fingerprint
+from pipelines.store.recorded_inputs import RecordedInputs
 
-FORMAT: Literal["bitcipher-build/9"] = "bitcipher-build/9"
+FORMAT: Literal["bitcipher-build/10"] = "bitcipher-build/10"
+# Formats that can be read: in the first, `inputs` is missing.
+_READABLE = ("bitcipher-build/9", FORMAT)
 
 
 class CountedTask(Record):
@@ -123,11 +126,14 @@ class BuildManifest(VersionManifest):
 
     model_config = ConfigDict(extra="forbid")
 
-    format: Literal["bitcipher-build/9"] = FORMAT
+    format: Literal["bitcipher-build/9", "bitcipher-build/10"] = FORMAT
     bitcipher: str
     """Version of bitcipher that made the version."""
     options: BuildOptions
     fingerprint: Fingerprint
+    inputs: RecordedInputs | None = None
+    """Files that determine the vocabulary, and the version of the stage that makes vectors; None in builds that were
+    made before they were recorded."""
     aligned: str | None
     """Option `align` of the update that made the version."""
     documents: Count
@@ -177,7 +183,7 @@ def read_manifest(build: str, version: int | None = None) -> BuildManifest:
     """
     uri = versions.manifest_uri(build, versions.find_version(build, version))
     values = json_files.read(uri)
-    if values.get("format") != FORMAT:
+    if values.get("format") not in _READABLE:
         raise BitcipherError(
             f"{uri}: the format is {values.get('format')!r}, and this version of bitcipher reads {FORMAT!r}. Use the "
             "version that made it, or build again."

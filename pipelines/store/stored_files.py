@@ -3,6 +3,7 @@
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.options import BuildOptions
+from pipelines.store.fingerprint import Fingerprint, fingerprint
 
 
 def use_given_files(options: BuildOptions, build: str, **given: str | None) -> BuildOptions:
@@ -27,3 +28,21 @@ def use_given_files(options: BuildOptions, build: str, **given: str | None) -> B
                 f"names it: give it, or a copy, with `{option}`."
             )
     return options.derive({name: value for name, value in given.items() if value is not None})
+
+
+def check_tokenizer(options: BuildOptions, recorded: Fingerprint, owner: str) -> None:
+    """Check that a tokenizer.json is the one that a build was counted with.
+
+    Args:
+        options: options of the build, from `use_given_files`.
+        recorded: fingerprint of the build.
+        owner: name of the vectors, for messages.
+
+    Raises:
+        BitcipherError: if the file has another content, or cannot be read.
+    """
+    if fingerprint(options)["tokenizer"] != recorded.get("tokenizer"):
+        raise BitcipherError(
+            f"{options.tokenizer} is not the tokenizer that {owner} was counted with, because its content differs: "
+            "give a copy of that one with `--tokenizer`."
+        )

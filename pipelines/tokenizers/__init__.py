@@ -31,6 +31,30 @@ def tokenizer_path(name: str) -> str:
     return storage.absolute(name) if name.endswith(".json") else name
 
 
+def identify_tokenizer(name: str) -> dict[str, str]:
+    """Return digests that are equal for releases of a tokenizer's library that give the same tokens.
+
+    Args:
+        name: see `make_tokenizer`.
+
+    Returns:
+        Digests by name; none for a tokenizer without a library.
+
+    Raises:
+        BitcipherError: if a `tokenizer.json` is missing, or is not a tokenizer.
+    """
+    if name.startswith("spacy"):
+        import_spacy()
+        from pipelines.tokenizers.spacy_english import rules_digest
+
+        return {"spacy_rules": rules_digest()}
+    if name.endswith(".json"):
+        from pipelines.tokenizers.huggingface import output_digest
+
+        return {"tokenizer_output": output_digest(name)}
+    return {}
+
+
 def make_tokenizer(
     name: str, lowercase: bool, max_chunks: int = MAX_CHUNKS, normalization: Normalization = "none"
 ) -> Tokenizer:

@@ -6,10 +6,11 @@ White space is defined as in `str.isspace`, so the chunks are those of `str.spli
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from bitcipher.counts.bitset import trailing_zeros
+from bitcipher.kernel_cache import kernel
 
 _HIGH_BITS = np.uint64(0x8080808080808080)
 _PRINTING = np.uint64(0x2121212121212121)  # bytes below 0x21 are white space or control characters
@@ -43,7 +44,7 @@ def empty_table(slots: int) -> np.ndarray:
     return np.full(2 * slots, _EMPTY)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def number_chunks(text, document_ends, document, at, table, starts, arena, known, numbers, spaced, ends, n):
     """Number the chunks of documents in order, until all are done or a new chunk does not fit in the table or arena.
 
@@ -115,7 +116,7 @@ def number_chunks(text, document_ends, document, at, table, starts, arena, known
     return document, at, known, n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rebuild_table(table, starts, arena, known):
     """Insert the known chunks into an empty hash table."""
     slots = np.uint64(len(table) // 2 - 1)
@@ -130,7 +131,7 @@ def rebuild_table(table, starts, arena, known):
         table[2 * slot + 1] = tag | np.uint64(number)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_boundaries(numbers, spaced, ends, starts, arena, meets):
     """Return the positions of chunks that are candidates for joining to the preceding chunk, (positions,) int64.
 
@@ -152,7 +153,7 @@ def find_boundaries(numbers, spaced, ends, starts, arena, meets):
     return np.array(positions, np.int64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expand(numbers, ends, token_starts, tokens):
     """Replace each chunk by its tokens.
 
@@ -182,13 +183,13 @@ def expand(numbers, ends, token_starts, tokens):
     return ids, ends_of_ids
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_space(byte):
     """Return whether a byte is ASCII white space: tab to carriage return, the four separators, or space."""
     return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _wide_space(text, at, end):
     """Return the length in bytes of non-ASCII white space (U+0085, U+00A0, U+1680, U+2000 …) at a position, or 0."""
     first = text[at]
@@ -208,7 +209,7 @@ def _wide_space(text, at, end):
     return 3 if found else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _skip_spaces(text, at, end):
     while at < end:
         if _is_space(text[at]):
@@ -223,7 +224,7 @@ def _skip_spaces(text, at, end):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _chunk_end(text, at, end):
     """Return the end of the chunk at a position. ASCII is read eight bytes at a time."""
     while at + 8 <= end:
@@ -244,7 +245,7 @@ def _chunk_end(text, at, end):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bytes_of(text, at, length):
     """Return up to eight bytes as a number, padded with zeros."""
     if at + 8 <= len(text):
@@ -258,7 +259,7 @@ def _bytes_of(text, at, length):
     return word
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _key(text, at, length):
     if length <= 8:
         return _bytes_of(text, at, length)
@@ -269,14 +270,14 @@ def _key(text, at, length):
     return key
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scatter(key):
     """Return a hash of a key. The upper half of the product depends on all bytes, so it is folded onto the lower."""
     product = key * _GOLDEN
     return product ^ (product >> _32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _same(text, at, arena, start, length):
     for i in range(length):
         if text[at + i] != arena[start + i]:

@@ -1,5 +1,8 @@
 """Tokenizer of a Hugging Face `tokenizer.json`, for vectors of the tokens of a language model."""
 
+import hashlib
+import json
+
 import numpy as np
 import pyarrow as pa
 from tokenizers import Tokenizer
@@ -13,6 +16,13 @@ BATCH_CHARACTERS = 1 << 20
 
 # Words that hardly any vocabulary has (a rune, a hieroglyph), to find tokenizers without a token for such words.
 _UNKNOWN = "ᚠ 𓀀"
+
+# Text whose tokens show whether two releases of the library apply a tokenizer alike: cases, accents, digits, scripts,
+# marks and spaces.
+_PROBE = (
+    "The naïve café's 1,234.56 state-of-the-art CAN'T.  Ｆｕｌｌ ﬁne Straße İstanbul e\u0301 κόσμος мир سلام שלום "
+    "你好世界 かな 한국어 हिन्दी ไทย 👩‍💻 #tag @user https://example.com/a?b=c\tend…"
+)
 
 # Maximum number of ids without a token, above the number of tokens. Every id has a row in an embedding, so a file with
 # one very high id would need any amount of memory. Real files have gaps of at most some thousand ids.
@@ -54,6 +64,16 @@ class HuggingFaceTokenizer:
     def _encode(self, batch: list[str]) -> list[np.ndarray]:
         encodings = self._tokenizer.encode_batch_fast(batch, add_special_tokens=False)
         return [np.array(encoding.ids, np.int32) for encoding in encodings]
+
+
+def output_digest(uri: str) -> str:
+    """Return the SHA-256 of the tokens that a tokenizer gives for a fixed text.
+
+    Raises:
+        BitcipherError: if the file is missing, or is not a tokenizer.
+    """
+    encoding = load_tokenizer(uri).encode(_PROBE, add_special_tokens=False)
+    return hashlib.sha256(json.dumps([encoding.ids, encoding.tokens]).encode()).hexdigest()
 
 
 def load_tokenizer(uri: str) -> Tokenizer:

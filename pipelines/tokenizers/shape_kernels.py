@@ -1,7 +1,8 @@
 """Numba kernels that replace words in chunks of ASCII text by the shapes of the words, see `shaped_rule`."""
 
 import numpy as np
-from numba import njit
+
+from bitcipher.kernel_cache import kernel
 
 # Number of letters of the shape of a word. Words with fewer letters are not replaced.
 SHAPE_LETTERS = 4
@@ -10,7 +11,7 @@ _SHAPE = np.uint8(ord("q"))
 _CASE_BIT = np.uint8(0x20)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_shapes(text, offsets, reserved, shapes, ends):
     """Write the shape of each chunk: the chunk with qqqq, Qqqq or QQQQ instead of words.
 
@@ -41,7 +42,7 @@ def write_shapes(text, offsets, reserved, shapes, ends):
         ends[chunk] = n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_chunks(text, offsets, reserved, shape_of_chunk, cut_starts, cuts, ends):
     """Write the end of each token of each chunk, and return their number.
 
@@ -79,7 +80,7 @@ def cut_chunks(text, offsets, reserved, shape_of_chunk, cut_starts, cuts, ends):
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_words(text, offsets):
     """Return the hash of each word without regard to case, (words,) uint64."""
     hashes = np.empty(len(offsets) - 1, np.uint64)
@@ -88,7 +89,7 @@ def hash_words(text, offsets):
     return hashes
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _word_end(text, at, stop):
     """Return the end of the letters that begin at a position."""
     while at < stop and 97 <= text[at] | _CASE_BIT <= 122:
@@ -96,7 +97,7 @@ def _word_end(text, at, stop):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _has_shape(text, start, end, reserved):
     """Return whether a word is replaced: lowercase, uppercase or capitalized, not too short, and not reserved."""
     if end - start < SHAPE_LETTERS:
@@ -112,7 +113,7 @@ def _has_shape(text, start, end, reserved):
     return position == len(reserved) or reserved[position] != code
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hash(text, start, end):
     """Return the FNV-1a hash of letters in lowercase."""
     code = np.uint64(0xCBF29CE484222325)

@@ -1,5 +1,7 @@
 """spaCy's English tokenization without tokens of white space (Zhao & Williams 2023: "standard spaCy tokenization")."""
 
+import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -146,6 +148,18 @@ def _patterns() -> dict[str, tuple[Callable[[str], Any], Any]]:
 
 def _unless_letters(search: Callable[[str], Any], nothing: Any) -> Callable[[str], Any]:
     return lambda string: nothing if string.isascii() and string.isalpha() else search(string)
+
+
+def rules_digest() -> str:
+    """Return the SHA-256 of spaCy's English rules: its patterns and special cases.
+
+    Releases of spaCy with the same rules give the same tokens. A release with another algorithm would fail the test of
+    the golden digests of counts.
+    """
+    defaults = cast(Any, English.Defaults)  # its types allow missing patterns
+    cases = {case: [token[ORTH] for token in tokens] for case, tokens in defaults.tokenizer_exceptions.items()}
+    patterns = [list(defaults.prefixes), list(defaults.suffixes), list(defaults.infixes), URL_PATTERN]
+    return hashlib.sha256(json.dumps([patterns, sorted(cases.items())]).encode()).hexdigest()
 
 
 def find_joins() -> frozenset[tuple[str, str]]:

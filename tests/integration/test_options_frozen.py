@@ -32,9 +32,9 @@ def options_of(command: str) -> set[str]:
 
 
 def test_options_of_each_command():
-    assert options_of("build") == BUILD | VERBOSITY | {"sources", "out", "recipe", "workers", "vectors"}
+    assert options_of("build") == BUILD | VERBOSITY | {"sources", "out", "recipe", "workers", "vectors", "rehash"}
     growing = {"build", "sources", "replace", "max_drift", "align", "basis", "tokenizer", "word_list", "vectors"}
-    assert options_of("update") == growing | VERBOSITY | {"workers", "memory_mib"}
+    assert options_of("update") == growing | VERBOSITY | {"workers", "memory_mib", "rehash"}
     assert options_of("status") == {"build", "as_json"}
     assert options_of("prune") == {"build", "keep", "unfinished"}
     assert options_of("embed") == EMBEDDING | VERBOSITY | {"build", "out", "version", "basis", "workers", "memory_mib"}
@@ -68,7 +68,7 @@ def test_options_of_each_command():
     assert options_of("cloze-questions") == asking | READING | VERBOSITY | {"sources", "out"}
     details = {"url_field", "date_field", "language_field"}
     assert options_of("sample") == READING | details | {"sources", "number", "recipe", "characters"}
-    sharding = {"sources", "out", "recipe", "replace", "workers", "shard_mib", "keep_dropped", "memory_mib"}
+    sharding = {"sources", "out", "recipe", "replace", "workers", "shard_mib", "keep_dropped", "memory_mib", "rehash"}
     assert options_of("shard") == READING | details | VERBOSITY | sharding
     assert options_of("evaluate") == {"vectors", "similarity", "analogies", "oov", "as_json"}
     reproduce = {

@@ -23,8 +23,8 @@ from training.tune.results import TrialScore
 
 SCORES = {"validation_accuracy": 0.5, "accuracy": 0.5, "weighted_f1": 0.25, "span_f1": None}
 CELL = {
-    "bitcipher": "1.0",
-    "counts": {"words": "ab", "counts": "cd"},
+    "stages": {"vectors": 1, "probe": 1},
+    "source": {"words": "ab", "counts": "cd"},
     "model": {"mode": "cat", "bits": 25, "window": 4},
     "embedding": {"mode": "cat", "bits": 25},
     "task": {"name": "pos", "sha256": "ef"},

@@ -1,8 +1,13 @@
 """Folder of trained byte embeddings: `byte_embeddings.json` and `byte_embeddings.safetensors`."""
 
+import hashlib
+import json
+from collections.abc import Sequence
+
 from pydantic import Field
 from safetensors import SafetensorError
 from safetensors.torch import load, save
+from torch import Tensor
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError, first_line
@@ -11,6 +16,10 @@ from training.byte_embeddings.alignment import ByteEmbeddings
 from training.byte_embeddings.bytes_cnn import BytesCNN
 from training.byte_embeddings.options import AlignmentOptions
 from training.file_digests import FileDigest, check_digest, digest_bytes
+
+# Increase this number when the same table and options give another network. A test compares losses, and fails after
+# such a change.
+ALIGNMENT_VERSION = 1
 
 METADATA, WEIGHTS = "byte_embeddings.json", "byte_embeddings.safetensors"
 
@@ -25,10 +34,31 @@ class StoredAlignment(Record):
     """Length to which vectors are scaled; None to leave them as they are."""
     weights: FileDigest
     """Digest of the weights."""
+    table: str | None = None
+    """Digest of the tokens and vectors of the aligned table (see `table_digest`); None if it was not recorded."""
+    version: int | None = None
+    """`ALIGNMENT_VERSION` of the program that trained the network; None if it was not recorded."""
 
 
-def save_byte_embeddings(embeddings: ByteEmbeddings, folder: str) -> None:
+def table_digest(tokens: Sequence[str], rows: Tensor) -> str:
+    """Return the SHA-256 of the tokens of a table and their vectors, in hexadecimal.
+
+    Args:
+        tokens: N tokens.
+        rows: (N, d) float, vectors of the tokens.
+    """
+    digest = hashlib.sha256(json.dumps(list(tokens)).encode())
+    digest.update(rows.detach().float().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def save_byte_embeddings(embeddings: ByteEmbeddings, folder: str, table: str) -> None:
     """Write byte embeddings to a folder or URI, which appears under its name only when it is complete.
+
+    Args:
+        embeddings: byte embeddings.
+        folder: path or URI of the folder.
+        table: digest of the table that they were aligned with, from `table_digest`.
 
     Raises:
         BitcipherError: if the folder exists or cannot be written.
@@ -39,6 +69,8 @@ def save_byte_embeddings(embeddings: ByteEmbeddings, folder: str) -> None:
         vector_size=embeddings.network.projection.out_features,
         length=embeddings.length,
         weights=digest_bytes(weights),
+        table=table,
+        version=ALIGNMENT_VERSION,
     )
     with storage.writing_folder(folder) as unfinished:
         storage.write_bytes(storage.join(unfinished, WEIGHTS), weights)

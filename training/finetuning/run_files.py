@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from bitcipher.records import Record, Strings
+from pipelines.store.recorded_inputs import RecordedInputs
 from training.finetuning.options import FinetuneOptions
 
 CONFIG = "finetune.json"
@@ -20,6 +21,8 @@ class FinetuningConfig(Record):
     options: FinetuneOptions
     folder: str
     """Folder of the run."""
+    inputs: RecordedInputs | None = None
+    """Files that the run was made from; None if it was made before they were recorded."""
 
 
 class TaskInfo(Record):

@@ -7,9 +7,9 @@ from training.file_digests import check_stored_digests
 from training.run_files import TOKENIZER
 from training.tasks.arabic_questions import ArabicQuestionTask
 from training.tasks.base import Task
-from training.tasks.entities import read_entities
-from training.tasks.glue import read_glue
-from training.tasks.labeled_texts import read_labeled_texts
+from training.tasks.entities import ENTITY_FILES, read_entities
+from training.tasks.glue import list_glue_files, read_glue
+from training.tasks.labeled_texts import list_labeled_texts, read_labeled_texts
 from training.tasks.question_answering import QuestionTask, read_questions
 from training.tasks.vocabulary_filter import filter_by_vocabulary
 
@@ -71,6 +71,22 @@ def read_task(name: str, folder: str, vocabulary: str | None = None) -> Task:
         return read_labeled_texts(folder)
     task = read_glue(GLUE[name], folder)
     return task if vocabulary is None else filter_by_vocabulary(task, read_words(vocabulary))
+
+
+def list_task_files(name: str, folder: str) -> list[str]:
+    """Return the files that `read_task` reads from the folder of a task.
+
+    Raises:
+        BitcipherError: if the folder does not exist, or a file is missing.
+    """
+    check_folder(folder)
+    if name in _QUESTIONS:
+        return [_find_file(folder, prefix) for prefix in _QUESTIONS[name]]
+    if name == "entities":
+        return [storage.join(folder, file) for file in ENTITY_FILES]
+    if name == "classes":
+        return list_labeled_texts(folder)
+    return list_glue_files(GLUE[name], folder)
 
 
 def find_tokenizer(model: str) -> str:

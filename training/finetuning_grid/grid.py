@@ -1,14 +1,14 @@
 """Stages of a grid: trials, results. Finished trials are not repeated."""
 
 from bitcipher import json_files, storage
-from bitcipher.redaction import redact_values
 from pipelines.runtime.progress import StageProgress
 from training.finetuning.run_files import CONFIG
-from training.finetuning_grid.options import GRID, GridOptions, GridTrial, make_trials
+from training.finetuning.run_inputs import inputs_of_runs
+from training.finetuning_grid.options import GRID, GridOptions, make_trials
 from training.finetuning_grid.results import GridResults, read_outcome, write_results
 from training.launch.finetuning import check_finetuning, with_absolute_paths
-from training.launch.run_dir import leasing_run_dir, prepare_run_dir
-from training.launch.trial_executor import TrialResources, run_stage
+from training.launch.run_dir import check_run, leasing_run_dir, prepare_run_dir
+from training.launch.trial_executor import TrialResources, has_ended, run_stage
 from training.runtime import Trial
 
 TRIALS = "trials"
@@ -33,20 +33,21 @@ def launch_grid(options: GridOptions, out: str, resources: TrialResources, progr
     """
     options = options.copy_with(finetuning=with_absolute_paths(options.finetuning))
     trials = make_trials(options)
-    check_finetuning(trials[0].options, 1)  # all trials have the same model and data
+    folders = [storage.join(out, TRIALS, trial.name) for trial in trials]
+    is_finished = all(map(has_ended, folders))
+    check_finetuning(trials[0].options, 1, has_inputs=not is_finished)  # all trials have the same model and data
     for trial in trials:
         trial.options.loop.micro_batch_size_for(1)
     with leasing_run_dir(out, GRID):
+        inputs = inputs_of_runs(trial.options for trial in trials)
+        configs = [{"options": trial.options.to_dict()} for trial in trials]
+        prepared = list(zip(folders, configs, inputs, strict=True))
+        for folder, config, given in prepared:  # all of them before anything is written
+            check_run(folder, CONFIG, config, given, progress, is_finished=has_ended(folder))
         json_files.write(storage.join(out, GRID), options.redacted().to_dict())
-        calls = [_prepare_trial(trial, out) for trial in trials]
+        calls = [
+            Trial(trial.name, _RUN_TRIAL, prepare_run_dir(folder, CONFIG, {**config, "folder": folder}, given))
+            for trial, (folder, config, given) in zip(trials, prepared, strict=True)
+        ]
         run_stage(calls, "finetune", resources, out, progress)
-        return write_results(options, trials, [read_outcome(call.config["folder"]) for call in calls], out)
-
-
-def _prepare_trial(trial: GridTrial, out: str) -> Trial:
-    """Create the folder of a trial, and return the call that fine-tunes it."""
-    folder, values = storage.join(out, TRIALS, trial.name), {"options": trial.options.to_dict()}
-    prepare_run_dir(folder, CONFIG, values)
-    config = {**values, "folder": folder}
-    json_files.write(storage.join(folder, CONFIG), redact_values(config))
-    return Trial(trial.name, _RUN_TRIAL, config)
+        return write_results(options, trials, list(map(read_outcome, folders)), out)

@@ -8,8 +8,9 @@ from bitcipher import storage
 from pipelines.runtime.progress import StageProgress
 from training.finetuning.options import FinetuneOptions, make_finetune_options
 from training.finetuning.run_files import CONFIG, PREDICTIONS, TASK_INFO, Predictions, Scores, TaskInfo
+from training.finetuning.run_inputs import finetuning_inputs
 from training.finetuning.task_files import check_folder, find_tokenizer
-from training.launch.run_dir import launch, leasing_run_dir, prepare_run_dir
+from training.launch.run_dir import check_run, launch, leasing_run_dir, prepare_run_dir
 from training.launch.run_result import RunResult, find_state, read_run_result
 from training.loop.trackers import check_trackers
 
@@ -79,18 +80,22 @@ def launch_finetuning(
         BitcipherError: if the folder holds a run with other options, another job is running in it, or the options are
             invalid.
     """
-    check_finetuning(options, n_workers)
-    from training.finetuning import run_finetuning  # not at the top: the import of torch takes seconds
-
-    values = {"options": with_absolute_paths(options).to_dict()}
+    is_finished = storage.exists(storage.join(folder, PREDICTIONS))
+    check_finetuning(options, n_workers, has_inputs=not is_finished)
+    options = with_absolute_paths(options)
+    inputs, values = finetuning_inputs(options), {"options": options.to_dict()}
 
     def max_steps() -> int:
         return TaskInfo.read(storage.join(folder, TASK_INFO)).max_steps
 
     with leasing_run_dir(folder, CONFIG):
-        prepare_run_dir(folder, CONFIG, values)
         before = find_state(folder)
-        launch(folder, CONFIG, run_finetuning, values, max_steps, n_workers, options.loop.device, progress)
+        state = check_run(folder, CONFIG, values, inputs, progress, is_finished=is_finished)
+        if state != "inputs gone":
+            from training.finetuning import run_finetuning  # not at the top: the import of torch takes seconds
+
+            values = prepare_run_dir(folder, CONFIG, values, inputs)
+            launch(folder, CONFIG, run_finetuning, values, max_steps, n_workers, options.loop.device, progress)
     info, result = TaskInfo.read(storage.join(folder, TASK_INFO)), Predictions.read(storage.join(folder, PREDICTIONS))
     run = read_run_result(folder, options.loop, before)
     return FinetuningResult(
@@ -105,8 +110,13 @@ def launch_finetuning(
     )
 
 
-def check_finetuning(options: FinetuneOptions, n_workers: int) -> None:
+def check_finetuning(options: FinetuneOptions, n_workers: int, *, has_inputs: bool = True) -> None:
     """Check the options of a run and its inputs before libraries are loaded.
+
+    Args:
+        options: options of the run.
+        n_workers: number of Ray workers.
+        has_inputs: whether the inputs must exist.
 
     Raises:
         BitcipherError: if a batch cannot be divided among the workers, a tracker is not installed, the folder of the
@@ -114,8 +124,9 @@ def check_finetuning(options: FinetuneOptions, n_workers: int) -> None:
     """
     options.loop.micro_batch_size_for(max(n_workers, 1))
     check_trackers(options.loop.report_to)
-    check_folder(options.data)
-    find_tokenizer(options.model)
+    if has_inputs:
+        check_folder(options.data)
+        find_tokenizer(options.model)
 
 
 def with_absolute_paths(options: FinetuneOptions) -> FinetuneOptions:

@@ -9,13 +9,21 @@ from bitcipher.errors import BitcipherError
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 from training.file_digests import check_stored_digests
-from training.launch.run_dir import default_prepared, launch, leasing_run_dir, prepare_run_dir
-from training.launch.run_result import RunResult, find_state, read_run_result
+from training.launch.run_dir import (
+    check_run,
+    default_prepared,
+    has_results,
+    launch,
+    leasing_run_dir,
+    prepare_run_dir,
+)
+from training.launch.run_result import RunResult, find_state, is_trained, read_run_result
 from training.loop.trackers import check_trackers
-from training.prepare import check_sources, prepare_examples, prepare_vectors
+from training.loop.training_state import TrainingState
+from training.prepare import RecipeInputs, check_sources, prepare_examples, prepare_vectors
 from training.recipe import Recipe, make_recipe
 from training.run_files import CONFIG, TOKENIZER
-from training.text_pairs import check_scoring
+from training.text_pairs import SCORES, TextPairScores, check_scoring
 
 
 def pretrain(
@@ -85,16 +93,21 @@ def launch_pretraining(
         check_scoring()
     recipe = with_tokenizer_of_checkpoint(recipe)
     values = {"recipe": recipe.to_dict()}
-    sources = check_sources(recipe)  # before a folder is made, because sources can be missing
+    if not has_results(folder):  # before a folder is made, because files can be missing
+        check_inputs(recipe)
     with leasing_run_dir(folder, CONFIG):
-        prepare_run_dir(folder, CONFIG, values)
         before = find_state(folder)
         with open_runtime(n_workers) as runtime:
-            text = prepare_examples(recipe, prepared, runtime, progress)
+            inputs = RecipeInputs(recipe, runtime)
+            state = check_run(folder, CONFIG, values, inputs, progress, is_finished=is_trained(before, recipe.loop))
+            if state == "inputs gone":
+                return _read_finished(recipe, folder, before)
+            values = prepare_run_dir(folder, CONFIG, values, inputs)
+            text = prepare_examples(recipe, prepared, runtime, progress, inputs.sources)
             vectors = prepare_vectors(recipe, text, prepared, runtime, progress)
         from training.pretraining_run import run_pretraining  # not at the top: the import of torch takes seconds
 
-        config = {**values, "text": text, "vectors": vectors, "sources": sources}
+        config = {**values, "text": text, "vectors": vectors, "sources": check_sources(recipe)}
         loop = recipe.loop
         launch(folder, CONFIG, run_pretraining, config, lambda: loop.max_steps, n_workers, loop.device, progress)
         result = read_run_result(folder, loop, before)
@@ -105,12 +118,36 @@ def launch_pretraining(
         return result.copy_with(text_pairs=score_run(recipe, text, folder, progress))
 
 
-def with_tokenizer_of_checkpoint(recipe: Recipe) -> Recipe:
-    """Return the recipe with the tokenizer of its checkpoint, unless the recipe names another tokenizer.
+def _read_finished(recipe: Recipe, folder: str, before: TrainingState | None) -> RunResult:
+    """Return the result of a run that has ended, without its inputs."""
+    result = read_run_result(folder, recipe.loop, before)
+    if recipe.text_pairs is None:
+        return result
+    return result.copy_with(text_pairs=TextPairScores.read(storage.join(folder, SCORES)))
+
+
+def check_inputs(recipe: Recipe) -> dict[str, str]:
+    """Check that the sources and the tokenizer of a recipe exist, and return `check_sources`.
+
+    Args:
+        recipe: options of the run, from `with_tokenizer_of_checkpoint`.
 
     Raises:
-        BitcipherError: if the checkpoint has no tokenizer, or a damaged one.
+        BitcipherError: if a source is missing, or the checkpoint has no tokenizer, or a damaged one.
     """
+    checkpoint = recipe.model.checkpoint
+    if checkpoint is not None and recipe.text.tokenizer.path == storage.join(checkpoint, TOKENIZER):
+        if not storage.exists(storage.join(checkpoint, TOKENIZER)):
+            raise BitcipherError(
+                f"There is no {TOKENIZER} in {checkpoint}; set `model.checkpoint` to a run, or `text.tokenizer.path` "
+                "to the tokenizer of the model."
+            )
+        check_stored_digests(checkpoint, [TOKENIZER])
+    return check_sources(recipe)
+
+
+def with_tokenizer_of_checkpoint(recipe: Recipe) -> Recipe:
+    """Return the recipe with the tokenizer of its checkpoint, unless the recipe names another tokenizer."""
     if recipe.model.checkpoint is None:
         return recipe
     # Workers have other working directories.
@@ -119,10 +156,4 @@ def with_tokenizer_of_checkpoint(recipe: Recipe) -> Recipe:
     if recipe.text.tokenizer.path is not None:
         return recipe
     path = storage.join(checkpoint, TOKENIZER)
-    if not storage.exists(path):
-        raise BitcipherError(
-            f"There is no {TOKENIZER} in {checkpoint}; set `model.checkpoint` to a run, or `text.tokenizer.path` to "
-            "the tokenizer of the model."
-        )
-    check_stored_digests(checkpoint, [TOKENIZER])
     return recipe.copy_with(text=recipe.text.copy_with(tokenizer=recipe.text.tokenizer.copy_with(path=path)))

@@ -1,28 +1,46 @@
-"""Folder of a training run: creation, checks against another run, and training in it."""
+"""Folder of a training run: creation, comparison with its options and inputs, and training in it."""
 
 import re
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.redaction import redact_values
 from pipelines.runtime.progress import StageProgress
 from pipelines.store.lease import Lease
+from pipelines.store.recorded_inputs import GivenInputs, RecordedInputs
 from pipelines.store.removal import list_names
+from training.file_digests import DIGESTS
+from training.finetuning.run_files import PREDICTIONS, TASK_INFO
 from training.launch.metrics_follower import follow_metrics
 from training.loop import METRICS, RUN_LEASE
-from training.loop.checkpoint_folders import checkpoint_names
+from training.loop.checkpoint_folders import CHECKPOINTS, checkpoint_names
 from training.loop.evaluation_progress import EVALUATING
+from training.loop.options import TRACKERS
 from training.loop.stop_request import STOP
+from training.loop.trackers import TRACKER_IDS
+from training.run_files import EMBEDDING_INIT, ENDED, INPUTS, RECIPE, TOKENIZER
 from training.runtime import run_workers
+from training.text_pairs import PREDICTIONS as PAIR_PREDICTIONS
+from training.text_pairs import SCORES
 
 # Names of Ray Train's own files, which exist while a run trains.
 _RAY_STORAGE = re.compile(r"ray-[0-9a-f]{8}")
 # Files that a killed job was writing (see `bitcipher.storage.writing`).
 _UNFINISHED = re.compile(r".+\.[0-9a-f]{32}" + re.escape(storage.UNFINISHED))
+# Files of a run, besides its config. Those of a run that was killed before its first metrics belong to inputs and
+# options that can be others now.
+_RUN_FILES = (
+    *(RECIPE, TOKENIZER, DIGESTS, EMBEDDING_INIT, TASK_INFO, SCORES, PAIR_PREDICTIONS, TRACKER_IDS, CHECKPOINTS),
+    *TRACKERS,
+)
+# Files that say that a run has been trained.
+_RESULTS = (METRICS, ENDED, PREDICTIONS)
+
+ADVICE = "choose another folder, or remove it first"
 
 
 def default_prepared(folder: str) -> str:
@@ -66,31 +84,82 @@ def leasing_run_dir(folder: str, name: str) -> Iterator[Lease]:
         yield lease
 
 
-def prepare_run_dir(folder: str, name: str, config: dict[str, Any]) -> None:
-    """Create the folder of a run, or check that it holds a run with the same config.
+def has_results(folder: str) -> bool:
+    """Return whether a folder holds a run with metrics or scores."""
+    return any(storage.exists(storage.join(folder, name)) for name in _RESULTS)
 
-    The config can still change while the run has no metrics, so that mistakes in its options can be corrected.
+
+def check_run(
+    folder: str,
+    name: str,
+    config: dict[str, Any],
+    inputs: GivenInputs,
+    progress: StageProgress,
+    *,
+    is_finished: bool,
+) -> Literal["new", "same", "inputs gone"]:
+    """Compare a run with the options and inputs of a command. Nothing is written.
+
+    The config can still change while the run has no results, so that mistakes in its options can be corrected.
 
     Args:
         folder: path or URI of the run.
         name: name of the config file in it.
         config: values that the config file must have, stored without credentials. Other values in the file are ignored.
+        inputs: inputs of the run.
+        progress: receives a sentence on a run whose inputs were not recorded.
+        is_finished: whether the run has ended, so that its result can be used although inputs are gone.
+
+    Returns:
+        `new` if the folder has no results yet; `same` if the run can go on, or has ended; `inputs gone` if it has
+        ended, and inputs are gone.
 
     Raises:
-        BitcipherError: if the folder holds another run, or other files.
+        BitcipherError: if the folder holds another run, a run of other inputs, or other files, or if inputs of a run
+            that has not ended are gone.
+    """
+    check_run_dir(folder, name)
+    if not has_results(folder):
+        inputs.record()  # raises for an input that is missing
+        return "new"
+    stored, config = json_files.read(storage.join(folder, name)), redact_values(config)
+    differing = [name for key in config for name in _list_differences(stored.get(key), config[key])]
+    if differing:
+        raise BitcipherError(f"{folder} holds a run with other options ({', '.join(differing)}): {ADVICE}.")
+    recorded = stored.get(INPUTS)
+    if recorded is None:
+        progress.say(
+            f"{folder} was made by a version of bitcipher that did not record inputs, so changes of its inputs cannot "
+            "be noticed."
+        )
+        return "same"
+    owner = storage.join(folder, name)
+    is_same = inputs.check_same(RecordedInputs.parse(recorded, owner), folder, ADVICE, is_finished=is_finished)
+    return "same" if is_same else "inputs gone"
+
+
+def prepare_run_dir(folder: str, name: str, config: dict[str, Any], inputs: GivenInputs) -> dict[str, Any]:
+    """Write the config of a run that `check_run` has compared, and return the config with its inputs.
+
+    A folder without results loses the files that a killed job left. In a run whose inputs were not recorded, they are
+    not recorded either.
+
+    Args:
+        folder: path or URI of the run.
+        name: name of the config file in it.
+        config: values of the config file, stored without credentials.
+        inputs: inputs of the run.
     """
     path = storage.join(folder, name)
-    config = redact_values(config)
-    check_run_dir(folder, name)
-    if storage.exists(storage.join(folder, METRICS)):
-        stored = json_files.read(path)
-        differing = [name for key in config for name in _list_differences(stored.get(key), config[key])]
-        if differing:
-            raise BitcipherError(
-                f"{folder} holds a run with other options ({', '.join(differing)}): choose another folder, or remove "
-                "it first."
-            )
-    json_files.write(path, config)
+    if has_results(folder):
+        recorded = json_files.read(path).get(INPUTS)
+    else:
+        for leftover in list_names(folder) & set(_RUN_FILES):
+            storage.remove(storage.join(folder, leftover))
+        recorded = inputs.record().to_dict()
+    config = {**config, INPUTS: recorded}
+    json_files.write(path, redact_values(config))
+    return config
 
 
 def _list_differences(stored: Any, given: Any, name: str = "") -> list[str]:

@@ -40,6 +40,11 @@ def find_state(folder: str) -> TrainingState | None:
         return None
 
 
+def is_trained(state: TrainingState | None, loop: LoopOptions) -> bool:
+    """Return whether a run with this progress has ended."""
+    return state is not None and (state.step >= loop.max_steps or stops_early(state, loop))
+
+
 def read_run_result(folder: str, loop: LoopOptions, before: TrainingState | None) -> RunResult:
     """Return the result of a finished run.
 

@@ -23,8 +23,7 @@ from training.loop.optimizer import load_optimizer_state, optimizer_state
 from training.loop.sharding import gather, shard_like
 from training.loop.training_state import STATE, TrainingState
 from training.models import load_model, save_model
-
-OPTIMIZER = "optimizer.safetensors"
+from training.models.model_folder import OPTIMIZER
 
 
 class CheckpointTensors(NamedTuple):

@@ -33,7 +33,7 @@ from bitcipher.records import Record
 from training.file_digests import check_stored_digests
 from training.models.deberta import DebertaWithMaskDecoder
 from training.models.encoders import attention_kernel
-from training.models.model_folder import MODEL_CONFIG, missing_model
+from training.models.model_folder import GENERATION, MODEL_CONFIG, WEIGHTS, WEIGHTS_INDEX, missing_model
 from training.models.next_sentence import ModernBertForPreTraining
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import PROJECTED, ProjectedRobertaConfig
@@ -52,9 +52,6 @@ _OWN_CLASSES = PROJECTED | {
     each.__name__: each
     for each in (DebertaWithMaskDecoder, ModernBertForPreTraining, ReplacedTokenModel, SentenceViewModel)
 }
-_GENERATION = "generation_config.json"
-_WEIGHTS = "model.safetensors"
-_INDEX = "model.safetensors.index.json"
 _COPY_BYTES = 2**24
 # Sizes by the names that all configurations have. Negative ones would fail in the first batch.
 _SIZES = (
@@ -208,7 +205,7 @@ def _weights_folder(folder: str) -> Iterator[str]:
     an adapter to files elsewhere.
     """
     names = [name for name in storage.list_files(folder) if os.sep not in name]
-    needed = [*_list_weights(folder, names), *({_GENERATION} & set(names))]
+    needed = [*_list_weights(folder, names), *({GENERATION} & set(names))]
     check_stored_digests(folder, needed)
     with object_store.translating_errors("write", gettempdir(), is_local=True), TemporaryDirectory() as temporary:
         for name in needed:
@@ -223,22 +220,22 @@ def _weights_folder(folder: str) -> Iterator[str]:
 
 def _list_weights(folder: str, names: list[str]) -> list[str]:
     """Return the names of the files of weights, and of their index if there is one."""
-    if _WEIGHTS in names:
-        return [_WEIGHTS]
-    if _INDEX in names:
-        uri = storage.join(folder, _INDEX)
+    if WEIGHTS in names:
+        return [WEIGHTS]
+    if WEIGHTS_INDEX in names:
+        uri = storage.join(folder, WEIGHTS_INDEX)
         parts = sorted(set(_WeightsIndex.read(uri).weight_map.values()))
         missing = next((name for name in parts if name not in names), None)
         if missing is not None:
             raise BitcipherError(f"{uri} names the weights {missing}, which are not in the folder; restore them.")
-        return [_INDEX, *parts]
+        return [WEIGHTS_INDEX, *parts]
     pickled = next((name for name in names if name.endswith((".bin", ".pt", ".pth", ".ckpt"))), None)
     if pickled:
         raise BitcipherError(
             f"{storage.join(folder, pickled)} is pickled, and reading it could run code; "
             "store the model as safetensors."
         )
-    raise BitcipherError(f"There are no weights in {folder}; it needs {_WEIGHTS}.")
+    raise BitcipherError(f"There are no weights in {folder}; it needs {WEIGHTS}.")
 
 
 @contextmanager

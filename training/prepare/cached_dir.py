@@ -9,6 +9,9 @@ from typing import Any
 from bitcipher import json_files, object_store, storage
 from pipelines.store.removal import leasing_work, remove_abandoned_work
 
+# File in a cached folder with its inputs.
+INPUTS = "inputs.json"
+
 
 def cached_dir(
     parent: str, kind: str, inputs: dict[str, Any], make: Callable[[str], None], is_complete: Callable[[str], bool]
@@ -32,7 +35,7 @@ def cached_dir(
     target = storage.join(parent, f"{kind}-{digest}")
     if storage.local_path(parent) is None:
         if not is_complete(target):
-            make(target)
+            _fill(target, inputs, make)
         return target
     remove_abandoned_work(target)
     if os.path.exists(target):
@@ -41,7 +44,7 @@ def cached_dir(
         unfinished = Path(work, "content")
         with object_store.translating_errors("write", target, is_local=True):
             unfinished.mkdir()
-            make(str(unfinished))
+            _fill(str(unfinished), inputs, make)
             try:
                 os.replace(unfinished, target)
             except OSError:
@@ -49,3 +52,8 @@ def cached_dir(
                 if not os.path.exists(target):
                     raise
     return target
+
+
+def _fill(folder: str, inputs: dict[str, Any], make: Callable[[str], None]) -> None:
+    json_files.write(storage.join(folder, INPUTS), inputs)
+    make(folder)

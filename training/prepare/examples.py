@@ -1,5 +1,8 @@
 """Preparation of the examples of a recipe: a text, or pairs of texts."""
 
+from collections.abc import Sequence
+
+from pipelines.ingest.sources import Source
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from training.prepare.pairs import list_pair_files, prepare_pairs
@@ -19,9 +22,11 @@ def check_sources(recipe: Recipe) -> dict[str, str]:
     return {}
 
 
-def prepare_examples(recipe: Recipe, prepared: str, runtime: Runtime, progress: StageProgress) -> str:
+def prepare_examples(
+    recipe: Recipe, prepared: str, runtime: Runtime, progress: StageProgress, known: Sequence[Source] = ()
+) -> str:
     """Return the folder of the tokenizer and token shards of a recipe; see `prepare_text` and `prepare_pairs`."""
     objective = recipe.text_pairs
     if objective is None:
-        return prepare_text(recipe.text, prepared, runtime, progress)
-    return prepare_pairs(recipe, objective, prepared, runtime, progress)
+        return prepare_text(recipe.text, prepared, runtime, progress, known)
+    return prepare_pairs(recipe, objective, prepared, runtime, progress, known)

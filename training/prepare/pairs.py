@@ -46,7 +46,12 @@ def list_pair_files(options: TextOptions) -> tuple[list[Source], list[Source]]:
 
 
 def prepare_pairs(
-    recipe: Recipe, objective: TextPairs, prepared: str, runtime: Runtime, progress: StageProgress
+    recipe: Recipe,
+    objective: TextPairs,
+    prepared: str,
+    runtime: Runtime,
+    progress: StageProgress,
+    known: Sequence[Source] = (),
 ) -> str:
     """Return the folder of the tokenizer, the token shards and the texts of pairs, and create it if it does not exist.
 
@@ -59,12 +64,13 @@ def prepare_pairs(
         prepared: path or URI of the folder of the cached folders.
         runtime: runtime that hashes the files.
         progress: progress bars.
+        known: files that this command has hashed already.
 
     Raises:
         BitcipherError: if a file or the tokenizer is invalid, a split has no pairs, or all pairs are too long.
     """
     options, columns = recipe.text, (objective.source_column, objective.target_column)
-    files, validation_files = (hash_sources(each, [], runtime) if each else [] for each in list_pair_files(options))
+    files, validation_files = (hash_sources(each, known, runtime) if each else [] for each in list_pair_files(options))
     path, fraction = options.tokenizer.path, effective_validation_fraction(options)
     inputs = {
         "version": PAIRS_VERSION,

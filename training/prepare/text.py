@@ -91,7 +91,9 @@ class TokenShardStage:
         yield EncodedParts(tuple(shards), item.source.size / item.readers)
 
 
-def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress: StageProgress) -> str:
+def prepare_text(
+    options: TextOptions, prepared: str, runtime: Runtime, progress: StageProgress, known: Sequence[Source] = ()
+) -> str:
     """Return the folder of the tokenizer and token shards of a text, and create it if it does not exist.
 
     Args:
@@ -99,14 +101,16 @@ def prepare_text(options: TextOptions, prepared: str, runtime: Runtime, progress
         prepared: path or URI of the folder of the cached folders.
         runtime: runtime that encodes the sources; the result does not depend on it.
         progress: progress bars.
+        known: sources that this command has hashed already.
 
     Raises:
         BitcipherError: if a source or the tokenizer is invalid, or a file of the folder is damaged.
     """
-    sources = hash_sources(list_sources(options.sources, options.format, progress.say), [], runtime)
+    sources = hash_sources(list_sources(options.sources, options.format, progress.say), known, runtime)
     validation = []
     if options.validation_sources:
-        validation = hash_sources(list_sources(options.validation_sources, options.format, progress.say), [], runtime)
+        listed = list_sources(options.validation_sources, options.format, progress.say)
+        validation = hash_sources(listed, known, runtime)
     reading = reading_options(options)
     # A given format is no reason to refuse a file whose content is of another kind than its name says.
     readers = reading.copy_with(format=options.format)

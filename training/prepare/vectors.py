@@ -1,20 +1,25 @@
 """Preparation of vectors: counts and cipher vectors of the tokens of a run's text."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import VECTORS, versions
 from pipelines.builds.build import build
-from pipelines.embed.embed_counts import embed_build
-from pipelines.ingest.content_hash import sha256
+from pipelines.embed.embed_counts import EMBEDDING_VERSION, embed_build
+from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.held_out import HeldOut
 from pipelines.ingest.read_options import ReadOptions
+from pipelines.ingest.sources import list_sources
 from pipelines.options import SPECTRAL, BuildOptions, CountOptions, EmbeddingOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
+from pipelines.store.fingerprint import COUNTS_VERSION
+from pipelines.store.stored_versions import StoredVersions
 from training.data import HELD_OUT, load_tokenizer, vocab_size
 from training.embeddings import cat_bits_and_window
+from training.prepare.cached_dir import INPUTS as CACHED_INPUTS
 from training.prepare.cached_dir import cached_dir
 from training.prepare.pairs import documents_of_pairs
 from training.prepare.text import TOKENIZER, effective_validation_fraction, reading_options
@@ -65,7 +70,7 @@ def prepare_vectors(recipe: Recipe, text: str, prepared: str, runtime: Runtime, 
     )
     counts = _prepare_counts(recipe.text, options, text, prepared, runtime, progress)
     embedding = options.embedding.to_dict()
-    inputs = {"counts": counts.rpartition("/")[2], "embedding": embedding}
+    inputs = {"version": EMBEDDING_VERSION, "counts": counts.rpartition("/")[2], "embedding": embedding}
 
     def make(folder: str) -> None:
         target = storage.join(folder, VECTORS)
@@ -91,15 +96,49 @@ def _prepare_counts(
         progress: progress bars.
     """
     values = {name: value for name, value in options.to_dict().items() if name in COUNTING_OPTIONS}
-    inputs = {**values, "tokenizer": sha256(options.tokenizer), "text": text.rpartition("/")[2]}
+    inputs = {"version": COUNTS_VERSION, **values}
+    inputs |= {"tokenizer": sha256(options.tokenizer), "text": text.rpartition("/")[2]}
     held_out = HeldOut(storage.join(text, HELD_OUT), effective_validation_fraction(recipe))
     counting = BuildOptions.parse({**values, "format": recipe.format})
 
     def make(folder: str) -> None:
         target = storage.join(folder, BUILD)
-        build(recipe.sources, target, counting, runtime, progress, vectors="later", held_out=held_out)
+        packed = _packed_contents(text)
+        patterns = recipe.sources if packed is None else _list_packed(recipe, packed, runtime)
+        build(patterns, target, counting, runtime, progress, vectors="later", held_out=held_out)
+        if packed is not None and packed != {source.sha256 for source in StoredVersions(target).find().sources}:
+            raise _changed_sources()
 
     return cached_dir(prepared, "counts", inputs, make, lambda folder: bool(versions(storage.join(folder, BUILD))))
+
+
+def _packed_contents(text: str) -> set[str] | None:
+    """Return the hashes of the sources of token shards, or None if they are pairs, whose texts are in their folder.
+
+    Token shards of earlier versions have no record of them.
+    """
+    uri = storage.join(text, CACHED_INPUTS)
+    contents = json_files.read(uri) if storage.exists(uri) else {}
+    return {digest for digest, _ in contents["sources"]} if "reading" in contents else None
+
+
+def _list_packed(recipe: TextOptions, packed: set[str], runtime: Runtime) -> Sequence[str]:
+    """Return the patterns of the sources of token shards, or their URIs if sources were added since.
+
+    Raises:
+        BitcipherError: if a source is gone, or has changed.
+    """
+    sources = hash_sources(list_sources(recipe.sources, recipe.format), [], runtime)
+    if not packed <= {source.sha256 for source in sources}:
+        raise _changed_sources()
+    kept = [source.read_uri for source in sources if source.sha256 in packed]
+    return recipe.sources if len(kept) == len(sources) else kept
+
+
+def _changed_sources() -> BitcipherError:
+    return BitcipherError(
+        "Files of `text.sources` changed while they were read: run the same command again when they are complete."
+    )
 
 
 def _with_defaults(recipe: Recipe, tokenizer: str) -> dict[str, Any]:

@@ -28,7 +28,14 @@ from training.byte_embeddings.paired_accuracy import (
     measure_accuracy,
     paired_p_value,
 )
-from training.byte_embeddings.stored_embeddings import METADATA, load_byte_embeddings, save_byte_embeddings
+from training.byte_embeddings.stored_embeddings import (
+    ALIGNMENT_VERSION,
+    METADATA,
+    StoredAlignment,
+    load_byte_embeddings,
+    save_byte_embeddings,
+    table_digest,
+)
 from training.byte_embeddings.table_replacement import byte_table, random_table, replaced_input_embeddings
 from training.data import TokenDataset
 from training.decoding import open_model
@@ -165,19 +172,28 @@ def _aligned(
 ) -> ByteEmbeddings:
     """Return byte embeddings of a model: those of an earlier call with the same options, or new ones."""
     folder = storage.join(out, f"{options.size}-{options.loss}")
+    tokens = aligned_tokens(tokenizer)
+    rows = input_embeddings(model).weight[list(tokens.values())].cpu()
+    table = table_digest(list(tokens), rows)
     if storage.exists(storage.join(folder, METADATA)):
-        stored = load_byte_embeddings(folder)
+        stored = StoredAlignment.read(storage.join(folder, METADATA))
         if stored.options != options:
             raise BitcipherError(f"{folder} holds byte embeddings with other options; choose another --out.")
-        return stored
-    tokens = aligned_tokens(tokenizer)
+        if stored.table is None:
+            progress.say(
+                f"{folder} was made by a version of bitcipher that did not record the table of its model, so whether "
+                "the model is the same cannot be checked."
+            )
+        elif (stored.table, stored.version) != (table, ALIGNMENT_VERSION):
+            what = "of another model" if stored.table != table else "of another version of bitcipher"
+            raise BitcipherError(f"{folder} holds byte embeddings {what}; choose another --out.")
+        return load_byte_embeddings(folder)
     bar = progress.begin(f"align {options.size}", options.epochs)
-    rows = input_embeddings(model).weight[list(tokens.values())].cpu()
     embeddings = align(
         rows, list(tokens), options, lambda loss: progress.advance(bar, 1, f"{options.loss}: {loss:.4f}")
     )
     progress.end(bar)
-    save_byte_embeddings(embeddings, folder)
+    save_byte_embeddings(embeddings, folder, table)
     return embeddings
 
 

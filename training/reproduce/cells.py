@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bitcipher import __version__, json_files, storage
+from bitcipher import json_files, storage
 from bitcipher.records import FROM_LIST, Record
+from pipelines.embed.embed_counts import EMBEDDING_VERSION
 from training.probes.data import Split, TaskData
-from training.probes.fit import SETTINGS
+from training.probes.fit import PROBE_VERSION, SETTINGS
 from training.probes.probe_scores import ProbeResult
 from training.reproduce.vector_models import CountedBuild, PeerVectors, VectorModel
 
@@ -27,10 +28,10 @@ class StoredTask(Record):
 class StoredCell(Record):
     """Finished cell: the inputs of `Cell.key`, and its scores."""
 
-    bitcipher: str
-    """Version of bitcipher."""
-    counts: dict[str, str]
-    """Digests of the words and counts of the build, or of the vectors of another tool."""
+    stages: dict[str, int]
+    """Versions of the stages that make vectors and probes."""
+    source: dict[str, str]
+    """Digests of the words and counts of the build, or of vectors that are stored already."""
     model: VectorModel
     embedding: dict[str, Any] | None
     """Options of the vectors; None for random vectors and those of another tool."""
@@ -56,8 +57,8 @@ class Cell:
         """Return all inputs of the cell's scores. A stored cell is reused only if its inputs are equal to these."""
         embedding = self.source.embedding(self.model)
         return {
-            "bitcipher": __version__,
-            "counts": self.source.digests,
+            "stages": {"vectors": EMBEDDING_VERSION, "probe": PROBE_VERSION},
+            "source": self.source.digests_of(self.model),
             "model": self.model.to_dict(),
             "embedding": None if embedding is None else embedding.to_dict(),
             "task": {"name": self.task.name, "sha256": _digest(self.task)},

@@ -80,6 +80,17 @@ class CountedBuild:
         """Digests of the words and counts that the vectors are computed from."""
         return {name: getattr(self.manifest.digests, name) for name in ("words", "counts")}
 
+    def digests_of(self, model: VectorModel) -> dict[str, str]:
+        """Return the digests of what the vectors of a model are computed from, or of the vectors that are stored.
+
+        Stored vectors can have the axes of an earlier version, which the counts do not determine.
+        """
+        stored = self.manifest.digests.vectors if self._has_stored(self.embedding(model)) else None
+        return self.digests if stored is None else self.digests | {"vectors": stored}
+
+    def _has_stored(self, options: EmbeddingOptions | None) -> bool:
+        return options == self.options.embedding and self.manifest.has_own_vectors
+
     def extra_models(self) -> list[VectorModel]:
         """Return the models that the paper lacks: random vectors, and the build's own vectors if their mode is new."""
         own = self.options.embedding
@@ -104,7 +115,7 @@ class CountedBuild:
         if options is None:
             rows = np.random.default_rng(RANDOM_SEED).normal(size=(len(vocabulary.words), RANDOM_DIMENSIONS))
             return CipherVectors(vocabulary.words, rows / np.linalg.norm(rows, axis=1, keepdims=True))
-        if options == self.options.embedding and self.manifest.has_own_vectors:
+        if self._has_stored(options):
             return CipherVectors.load(self.manifest.vectors_folder(self.uri), verify=True)
         counts = StoredCounts.of_version(self.uri, self.manifest).open()
         return embed(counts, options, {})
@@ -137,6 +148,10 @@ class PeerVectors:
         digest = hashlib.sha256("\n".join(self.loaded.index_to_key).encode())
         digest.update(np.ascontiguousarray(self.loaded.vectors).tobytes())
         return {"vectors": digest.hexdigest()}
+
+    def digests_of(self, model: VectorModel) -> dict[str, str]:
+        """Return `digests`, because a file has one model."""
+        return self.digests
 
     def embedding(self, model: VectorModel) -> None:
         """Return None, because the options of another tool are unknown."""

@@ -1,6 +1,7 @@
 """Stages of a study: language, pre-training, fine-tuning, report. Finished work is not repeated."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field
@@ -8,15 +9,17 @@ from pydantic import Field
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float, Record
-from bitcipher.redaction import redact_values
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
+from pipelines.store.recorded_inputs import GivenInputs
 from training.finetuning import CONFIG as FINETUNING
 from training.finetuning import FinetuneOptions
+from training.finetuning.run_inputs import inputs_of_runs
 from training.finetuning.task_files import read_task
-from training.launch.run_dir import check_run_dir, leasing_run_dir, prepare_run_dir
+from training.launch.run_dir import check_run, check_run_dir, leasing_run_dir, prepare_run_dir
 from training.launch.trial_executor import TrialResources, has_ended, run_stage
-from training.prepare import prepare_vectors
+from training.prepare import inputs_of_recipes, prepare_vectors
+from training.recipe import Recipe
 from training.run_files import CONFIG as PRETRAINING
 from training.run_files import ENDED
 from training.runtime import Trial
@@ -72,13 +75,13 @@ def launch_study(
         return run_study(fit_study(study, out, scale, seconds, resources), out, resources, progress)
 
 
-def run_study(study: Study, out: str, resources: TrialResources, progress: StageProgress) -> str:
+def run_study(fitted: FittedStudy, out: str, resources: TrialResources, progress: StageProgress) -> str:
     """Run or resume a study, and write its report.
 
     Finished trials are not repeated. The options of all trials are checked before the first trial runs.
 
     Args:
-        study: options of the study.
+        fitted: the study, after scaling.
         out: path or URI of the language, all runs and the report, shared by all workers.
         resources: resources of the trials.
         progress: progress display.
@@ -89,19 +92,35 @@ def run_study(study: Study, out: str, resources: TrialResources, progress: Stage
     Raises:
         BitcipherError: if the directory holds trials with other options, or an option is invalid.
     """
+    study = fitted.study
     with open_runtime(resources.max_concurrent_trials) as runtime:
         accounting, languages = prepare_languages(study, out, runtime, progress)
         # Shapes are ordered by FLOPs, which depend on the vocabulary size of the constrained language.
         trials = pretraining_trials(study, next(iter(languages.values())).vocab_size)
         _check_tasks(finetuning_trials(study, trials), study, out)
+        runs = _model_runs(trials, study, languages, out, runtime)
+        # All of them before anything is written.
+        for run in runs:
+            run.check(PRETRAINING, progress)
+        for run in _task_runs(finetuning_trials(study, trials), study, out):
+            if has_ended(run.folder):
+                run.check(FINETUNING, progress)
+        _write_study(fitted, out)
         pretraining = [
-            _prepare_pretraining(trial, study, languages[trial.language], out, runtime, progress) for trial in trials
+            _prepare_model(run, trial, languages[trial.language], out, runtime, progress)
+            for run, trial in zip(runs, trials, strict=True)
         ]
     # The runtime is closed, so that its actors hold no CPU that the trials need.
     run_stage(pretraining, "pretrain", resources, out, progress)
     finished = [trial for trial in trials if _is_finished(storage.join(out, "models", trial.name))]
     task_trials = finetuning_trials(study, finished)
-    finetuning = [_prepare_finetuning(trial, study, out) for trial in task_trials]
+    task_runs = _task_runs(task_trials, study, out)
+    for run in task_runs:  # again, because models can have been trained anew
+        run.check(FINETUNING, progress)
+    finetuning = [
+        Trial(trial.name, _import_path(finetune_trial), run.prepare(FINETUNING, {}))
+        for run, trial in zip(task_runs, task_trials, strict=True)
+    ]
     run_stage(finetuning, "finetune", resources, out, progress)
     models = [
         read_model(
@@ -127,10 +146,13 @@ def run_study(study: Study, out: str, resources: TrialResources, progress: Stage
     return write_report(findings, storage.join(out, "report"))
 
 
-def fit_study(study: Study, out: str, scale: float | None, seconds: float | None, resources: TrialResources) -> Study:
+def fit_study(
+    study: Study, out: str, scale: float | None, seconds: float | None, resources: TrialResources
+) -> FittedStudy:
     """Return the study to run in a directory, scaled down to the given scale or time.
 
-    The machine's speed is measured once and stored, because another measurement would give another study.
+    The machine's speed is measured once and stored, because another measurement would give another study. A study that
+    is stored already is replaced by `run_study`, when its trials have been compared with the new one.
 
     Args:
         study: study of the recipe.
@@ -159,26 +181,73 @@ def fit_study(study: Study, out: str, scale: float | None, seconds: float | None
     else:
         fitted = study if scale is None else scale_study(study, scale)
     stored = FittedStudy(scale=scale, seconds=seconds, speed=speed, study=fitted)
-    json_files.write(path, stored.redacted().to_dict())
-    return fitted
+    if not storage.exists(path):
+        _write_study(stored, out)
+    return stored
 
 
-def _prepare_pretraining(
-    trial: PretrainingTrial,
+def _write_study(fitted: FittedStudy, out: str) -> None:
+    json_files.write(storage.join(out, STUDY), fitted.redacted().to_dict())
+
+
+@dataclass(frozen=True)
+class _StudyRun:
+    """Run of a trial: its folder, the options in its config, and its inputs."""
+
+    folder: str
+    options: dict[str, Any]
+    inputs: GivenInputs
+
+    def check(self, name: str, progress: StageProgress) -> None:
+        """Compare the run with what its folder holds; see `check_run`."""
+        is_finished = has_ended(self.folder)
+        check_run(self.folder, name, self.options, self.inputs, progress, is_finished=is_finished)
+
+    def prepare(self, name: str, values: dict[str, Any]) -> dict[str, Any]:
+        """Write the config with further values, and return it; see `prepare_run_dir`."""
+        return prepare_run_dir(self.folder, name, {**self.options, **values, "folder": self.folder}, self.inputs)
+
+
+def _model_runs(
+    trials: Sequence[PretrainingTrial],
     study: Study,
+    languages: dict[str, PreparedLanguage],
+    out: str,
+    runtime: Runtime,
+) -> list[_StudyRun]:
+    recipes = []
+    for trial in trials:
+        language = languages[trial.language]
+        recipes.append(make_recipe(trial, study, language.sources, language.held_out, language.tokenizer))
+    folders = [storage.join(out, "models", trial.name) for trial in trials]
+    inputs = inputs_of_recipes(recipes, runtime)
+    return [
+        _StudyRun(folder, {"recipe": recipe.to_dict()}, given)
+        for folder, recipe, given in zip(folders, recipes, inputs, strict=True)
+    ]
+
+
+def _task_runs(trials: Sequence[FinetuningTrial], study: Study, out: str) -> list[_StudyRun]:
+    options = [_finetuning_options(trial, study, out) for trial in trials]
+    folders = [storage.join(out, "tasks", trial.name) for trial in trials]
+    return [
+        _StudyRun(folder, {"options": each.to_dict()}, given)
+        for folder, each, given in zip(folders, options, inputs_of_runs(options), strict=True)
+    ]
+
+
+def _prepare_model(
+    run: _StudyRun,
+    trial: PretrainingTrial,
     language: PreparedLanguage,
     out: str,
     runtime: Runtime,
     progress: StageProgress,
 ) -> Trial:
     """Create the directory and the cipher vectors of a pre-training run, and return the call that trains it."""
-    recipe = make_recipe(trial, study, language.sources, language.held_out, language.tokenizer)
-    folder = storage.join(out, "models", trial.name)
-    plain = recipe.to_dict()
-    prepare_run_dir(folder, PRETRAINING, {"recipe": plain})
+    recipe = Recipe.parse(run.options["recipe"])
     vectors = prepare_vectors(recipe, language.text, storage.join(out, "prepared"), runtime, progress)
-    config = {"recipe": plain, "text": language.text, "vectors": vectors, "folder": folder}
-    json_files.write(storage.join(folder, PRETRAINING), redact_values(config))
+    config = run.prepare(PRETRAINING, {"text": language.text, "vectors": vectors})
     return Trial(trial.name, _import_path(pretrain_trial), {**config, "test": language.test})
 
 
@@ -196,15 +265,6 @@ def _finetuning_options(trial: FinetuningTrial, study: Study, out: str) -> Finet
     return make_trial_options(
         trial, study, storage.join(out, "models", trial.model), storage.join(out, "language", "vocabulary.txt")
     )
-
-
-def _prepare_finetuning(trial: FinetuningTrial, study: Study, out: str) -> Trial:
-    """Create the directory of a fine-tuning run, and return the call that trains it."""
-    options = _finetuning_options(trial, study, out)
-    folder = storage.join(out, "tasks", trial.name)
-    config = {"options": options.to_dict(), "folder": folder}
-    prepare_run_dir(folder, FINETUNING, {"options": config["options"]})
-    return Trial(trial.name, _import_path(finetune_trial), config)
 
 
 def _is_finished(folder: str) -> bool:

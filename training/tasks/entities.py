@@ -14,6 +14,8 @@ from training.tasks.base import IGNORED, Features, Kind, Part, check_outputs, ge
 from training.tasks.encoder import Encoder, Pieces
 
 OUTSIDE = "O"
+# Names of the files of training and of evaluation.
+ENTITY_FILES = ("eng.train", "eng.testa")
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def read_entities(folder: str) -> EntityTask:
     """
     train, validation = (
         tuple(tuple(sentence) for document in read_conll2003(storage.join(folder, name)) for sentence in document)
-        for name in ("eng.train", "eng.testa")
+        for name in ENTITY_FILES
     )
     tags = {tag for sentence in (*train, *validation) for _, tag in sentence}
     return EntityTask("CoNLL-2003", (OUTSIDE, *sorted(tags - {OUTSIDE})), train, validation)

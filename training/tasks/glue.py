@@ -63,6 +63,7 @@ _COLUMNS = {
         _MNLI_TRAIN, ("sentence1", "sentence2"), "gold_label", _MNLI_LABELS, "dev_mismatched.tsv", _MNLI_DEV
     ),
 }
+_TRAIN_FILE = "train.tsv"
 # Columns of CoLA, whose files have no header: source, label, the linguists' original mark, sentence.
 _COLA = ("source", "label", "mark", "sentence")
 
@@ -81,11 +82,10 @@ def read_glue(name: str, folder: str) -> SentenceTask:
         BitcipherError: if the task is unknown, the file for evaluation is missing, or a line is malformed. Lines of QQP
             with another number of columns are left out, and a remark has their number.
     """
-    if name not in _COLUMNS:
-        raise BitcipherError(f"There is no GLUE task {name!r}; choose one of {', '.join(_COLUMNS)}.")
-    columns = _COLUMNS[name]
-    train_file, validation_file = (storage.join(folder, file) for file in ("train.tsv", columns.dev_file))
-    has_train = storage.exists(train_file)
+    columns = _columns_of(name)
+    *train_files, validation_file = list_glue_files(name, folder)
+    train_file = storage.join(folder, _TRAIN_FILE)
+    has_train = bool(train_files)
     train, train_remarks = _read(train_file, columns) if has_train else ((), ())
     validation, remarks = _read(validation_file, columns._replace(header=columns.dev_header or columns.header))
     if not has_train:
@@ -100,6 +100,22 @@ def read_glue(name: str, folder: str) -> SentenceTask:
         metric_names=GLUE_METRICS[name],
         remarks=(*train_remarks, *remarks),
     )
+
+
+def list_glue_files(name: str, folder: str) -> list[str]:
+    """Return the files of a task that `read_glue` reads: train.tsv if there is one, then the file for evaluation.
+
+    Raises:
+        BitcipherError: if the task is unknown.
+    """
+    train, validation = (storage.join(folder, file) for file in (_TRAIN_FILE, _columns_of(name).dev_file))
+    return [train, validation] if storage.exists(train) else [validation]
+
+
+def _columns_of(name: str) -> _Columns:
+    if name not in _COLUMNS:
+        raise BitcipherError(f"There is no GLUE task {name!r}; choose one of {', '.join(_COLUMNS)}.")
+    return _COLUMNS[name]
 
 
 def _read(uri: str, columns: _Columns) -> tuple[tuple[SentenceExample, ...], tuple[str, ...]]:

@@ -7,6 +7,8 @@ from training.tasks.sentences import SentenceExample, SentenceTask
 
 COLUMNS = ("text", "label")
 _ENDINGS = (TSV, *JSON_LINES)
+# Names of the tables of training and of evaluation.
+_PARTS = ("train", "dev")
 
 
 def read_labeled_texts(folder: str) -> SentenceTask:
@@ -21,7 +23,7 @@ def read_labeled_texts(folder: str) -> SentenceTask:
     Raises:
         BitcipherError: if a table is missing or malformed, there is only one label, or a label occurs in dev.* only.
     """
-    parts = {name: _read(_find_table(folder, name)) for name in ("train", "dev")}
+    parts = {name: _read(uri) for name, uri in zip(_PARTS, list_labeled_texts(folder), strict=True)}
     labels = tuple(sorted({label for _, label in parts["train"]}))
     if len(labels) < 2:
         raise BitcipherError(f"The training texts in {folder} have fewer than two labels; provide texts of others.")
@@ -43,6 +45,15 @@ def read_labeled_texts(folder: str) -> SentenceTask:
         validation=examples["dev"],
         metric_names=("accuracy",),
     )
+
+
+def list_labeled_texts(folder: str) -> list[str]:
+    """Return the table of training and the table of evaluation.
+
+    Raises:
+        BitcipherError: if a table is missing, or there are several of one name.
+    """
+    return [_find_table(folder, name) for name in _PARTS]
 
 
 def _read(uri: str) -> list[tuple[str, ...]]:

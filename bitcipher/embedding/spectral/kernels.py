@@ -8,7 +8,8 @@ independently, with its pairs in their stored order, so its bytes do not depend 
 import math
 
 import numpy as np
-from numba import njit
+
+from bitcipher.kernel_cache import kernel
 
 # Indices are unsigned in inner loops, since numba checks each signed index for a negative value.
 _ONE, _TWO, _THREE, _FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
@@ -19,7 +20,7 @@ _float = np.float32
 ROUNDING = 1e-9
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weight_pairs(
     block, starts, first_rows, blocks_of_rows, terms, discount, columns, contexts, weights, opposite_weights
 ):
@@ -85,7 +86,7 @@ def weight_pairs(
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _weigh(rights, counts, left_terms, right_terms, small, discount, columns, outputs, used):
     """Write the weights of a word's pairs in a block, and return the number of all pairs that are written.
 
@@ -118,7 +119,7 @@ def _weigh(rights, counts, left_terms, right_terms, small, discount, columns, ou
     return used
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _small_count_terms(discount):
     """Return the natural log of each count n below 4,096, which most counts are, and n / (n + d), (4096, 2) float64."""
     terms = np.empty((4096, 2))
@@ -128,7 +129,7 @@ def _small_count_terms(discount):
 
 
 # Fused multiply-add is allowed, but no other order of additions, so that the bytes do not depend on the compiler.
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def multiply(starts, contexts, weights, scale, targets, table, result):
     """Add scale · M · table to the result, with n rows of one block of the weighted matrix as M.
 

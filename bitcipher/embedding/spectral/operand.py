@@ -8,7 +8,8 @@ value of a row, and a result adds up hundreds of rows, so they have no effect on
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from bitcipher.kernel_cache import kernel
 
 LARGEST = np.float32(np.iinfo(np.int16).max)
 
@@ -40,7 +41,7 @@ class Operand(NamedTuple):
         return cls(table, np.ones(len(table), np.float32))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _round(table, values, scales):
     for row in range(len(table)):
         largest = np.float32(0)

@@ -1,10 +1,10 @@
 """Transposition of pair counts: the count matrix of offset -o is the transpose of that of offset o."""
 
 import numpy as np
-from numba import njit
 
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.pairs import PairBlock, limit_window
+from bitcipher.kernel_cache import kernel
 
 
 def forward_and_backward(counts: MergedCounts, window: int) -> PairBlock:
@@ -72,7 +72,7 @@ def _transpose(block: PairBlock, words: int, rights: np.ndarray, counts: np.ndar
     return PairBlock(lefts.astype(np.int32), -offsets[indices], sizes[used], rights, counts)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _exchange(block, starts, offset_indices, offsets, words, rights, counts):
     """Write the pairs sorted by right word and offset index, and return the number of pairs of each combination.
 

@@ -37,7 +37,7 @@ def align_bytes(
     storage.check_new(out)
     from cluster.cli.display.console import OUT
     from training.byte_embeddings.alignment import align, aligned_tokens  # the import of torch takes seconds
-    from training.byte_embeddings.stored_embeddings import save_byte_embeddings
+    from training.byte_embeddings.stored_embeddings import save_byte_embeddings, table_digest
     from training.decoding import open_model
     from training.models import input_embeddings
 
@@ -48,5 +48,5 @@ def align_bytes(
         bar = progress.begin("align", options.epochs)
         embeddings = align(rows, list(tokens), options, lambda loss: progress.advance(bar, 1, f"loss {loss:.4f}"))
         progress.end(bar)
-    save_byte_embeddings(embeddings, storage.absolute(out))
+    save_byte_embeddings(embeddings, storage.absolute(out), table_digest(list(tokens), rows))
     OUT.print(f"{redact(out)} holds the network, which gives {len(tokens):,} tokens their vectors from bytes.")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import AutoWorkers, Version, Workers, option_name, record_options
+from cluster.cli.options import AutoWorkers, Rehash, Version, Workers, option_name, record_options
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import NAME_OR_PATH, PATH
 from pipelines.ingest.recipes import read_recipe
@@ -39,6 +39,7 @@ def build(
             metavar="now|later",
         ),
     ] = "now",
+    rehash: Rehash = False,
 ) -> None:
     """Count a corpus and make word vectors. An interrupted build resumes when the command is run again.
 
@@ -58,7 +59,7 @@ def build(
         StageProgress() as progress,
         open_runtime(workers, options.memory_mib << 20, threads_of(options.memory_mib << 20)) as runtime,
     ):
-        run(sources or recipe_sources, out, options, runtime, progress, chosen.vectors)
+        run(sources or recipe_sources, out, options, runtime, progress, chosen.vectors, rehash=rehash)
     builds.print_build(out)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import AutoWorkers, option_name, record_options
+from cluster.cli.options import AutoWorkers, Rehash, option_name, record_options
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import NAME_OR_PATH, PATH
 from pipelines.ingest.read_options import ReadOptions
@@ -46,6 +46,7 @@ def shard(
         typer.Option("--replace", help="Remove documents of sources that changed or vanished; copies of them return."),
     ] = False,
     workers: AutoWorkers = "auto",
+    rehash: Rehash = False,
 ) -> None:
     """Clean documents, drop duplicates, and write Parquet document shards. Re-run the same command to resume.
 
@@ -65,7 +66,7 @@ def shard(
         StageProgress() as progress,
         open_grouping_runtime(workers, options.memory_mib << 20) as runtime,
     ):
-        result = shard_corpus(patterns, out, options, runtime, progress, replace=replace)
+        result = shard_corpus(patterns, out, options, runtime, progress, replace=replace, rehash=rehash)
     print_shards(result, out, write_shard_report(out, result.manifest), replace=replace)
 
 

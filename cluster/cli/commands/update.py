@@ -7,7 +7,7 @@ import typer
 from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import AsJson, AutoWorkers, option_name, record_options
+from cluster.cli.options import AsJson, AutoWorkers, Rehash, option_name, record_options
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import BUILD, PATH
 from pipelines.options import UpdateOptions
@@ -36,6 +36,7 @@ def update(
         int | None,
         typer.Option(help="MiB of memory per worker; without workers, per core.", show_default="as in the build"),
     ] = None,
+    rehash: Rehash = False,
 ) -> None:
     """Count the new files of a corpus, and publish a new version of a build.
 
@@ -64,7 +65,7 @@ def update(
             StageProgress() as progress,
             open_runtime(workers, budget << 20, threads_of(budget << 20)) as runtime,
         ):
-            manifest, changes = run(build, sources or [], options, budget, runtime, progress)
+            manifest, changes = run(build, sources or [], options, budget, runtime, progress, rehash=rehash)
     except DriftError as error:
         print_text(f"bitcipher: {error}", err=True)
         raise typer.Exit(DRIFT_EXIT_CODE) from None

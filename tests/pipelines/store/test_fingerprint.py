@@ -3,11 +3,14 @@
 import gzip
 import json
 import uuid
+from importlib.metadata import version
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import spacy
+from spacy.lang.en import English
 from tokenizers import Tokenizer, models
 
 from bitcipher import storage
@@ -91,7 +94,7 @@ def test_counts_of_a_fixed_text_do_not_change(corpus, name):
     assert (COUNTS_VERSION, counts_digest(corpus, options)) == (2, digest), (
         "The counts of the same text have changed, so new counts must not be added to old ones: increase "
         "COUNTS_VERSION in pipelines/store/fingerprint.py, and update the digests here. If only the rules of a new "
-        "spaCy version differ, update only the digest of spacy: fingerprints already contain the version of spaCy."
+        "spaCy version differ, update only the digest of spacy: fingerprints already contain the rules of spaCy."
     )
 
 
@@ -139,16 +142,32 @@ def test_other_options_do_not_change_the_fingerprint():
     assert fingerprint(other) == fingerprint(BuildOptions())
 
 
-def test_fingerprint_has_versions_of_the_tokenizers(tmp_path):
-    assert fingerprint(BuildOptions())["counts_version"] == COUNTS_VERSION
-    assert "spacy" in fingerprint(BuildOptions())
-    assert "spacy" not in fingerprint(BuildOptions(tokenizer="whitespace"))
+def test_fingerprint_has_the_rules_of_spacy_and_not_its_version(monkeypatch):
+    before = fingerprint(BuildOptions())
+    assert before["counts_version"] == COUNTS_VERSION
+    assert "spacy_rules" not in fingerprint(BuildOptions(tokenizer="whitespace"))
+    monkeypatch.setattr(spacy, "__version__", "99.0")
+    assert fingerprint(BuildOptions()) == before
+    monkeypatch.setattr(English.Defaults, "suffixes", [*English.Defaults.suffixes, "xyz"])
+    with pytest.raises(BitcipherError, match="spacy_rules"):
+        check_same(before, fingerprint(BuildOptions()), "The build", "build again")
+
+
+def test_fingerprint_with_the_version_of_spacy_is_compared_with_the_installed_one():
+    now = fingerprint(BuildOptions())
+    old = {name: value for name, value in now.items() if name != "spacy_rules"}
+    check_same(old | {"spacy": version("spacy")}, now, "The build", "build again")
+    with pytest.raises(BitcipherError, match=r"spacy '1\.0' → "):
+        check_same(old | {"spacy": "1.0"}, now, "The build", "build again")
+
+
+def test_fingerprint_has_the_tokenizer_and_what_it_does(tmp_path):
     file = tmp_path / "tokenizer.json"
     found = []
     for words in ({"a": 0}, {"b": 0}):
-        Tokenizer(models.WordLevel(words)).save(str(file))
+        Tokenizer(models.WordLevel({**words, "?": 1}, unk_token="?")).save(str(file))
         found.append(fingerprint(BuildOptions(tokenizer=str(file))))
-    assert "tokenizers" in found[0]
+    assert "tokenizer_output" in found[0]
     with pytest.raises(BitcipherError, match="tokenizer 'sha256:"):
         check_same(*found, "The build", "build again")
     file.rename(tmp_path / "renamed.json")

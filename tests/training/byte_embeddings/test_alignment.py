@@ -14,7 +14,12 @@ from training import byte_embeddings
 from training.byte_embeddings import stored_embeddings
 from training.byte_embeddings.alignment import align, aligned_tokens
 from training.byte_embeddings.options import AlignmentOptions
-from training.byte_embeddings.stored_embeddings import WEIGHTS, load_byte_embeddings, save_byte_embeddings
+from training.byte_embeddings.stored_embeddings import (
+    WEIGHTS,
+    load_byte_embeddings,
+    save_byte_embeddings,
+    table_digest,
+)
 from training.byte_embeddings.table_replacement import byte_table, replaced_input_embeddings
 from training.data import TokenDataset
 from training.models import input_embeddings
@@ -61,7 +66,7 @@ def test_same_seed_gives_the_same_network(aligned):
 
 def test_stored_network_gives_the_same_vectors(aligned, tmp_path):
     folder = tmp_path / "bytes"
-    save_byte_embeddings(aligned, str(folder))
+    save_byte_embeddings(aligned, str(folder), table_digest(TOKENS, TABLE))
     assert torch.equal(load_byte_embeddings(str(folder)).embed(["walker"]), aligned.embed(["walker"]))
     content = bytearray((folder / WEIGHTS).read_bytes())
     content[len(content) // 2] ^= 1
@@ -78,7 +83,7 @@ def test_interrupted_writing_leaves_no_folder(aligned, tmp_path, monkeypatch):
 
     monkeypatch.setattr(stored_embeddings.json_files, "write", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        save_byte_embeddings(aligned, str(tmp_path / "bytes"))
+        save_byte_embeddings(aligned, str(tmp_path / "bytes"), table_digest(TOKENS, TABLE))
     assert not list(tmp_path.iterdir())
 
 

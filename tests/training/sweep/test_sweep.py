@@ -204,11 +204,11 @@ def test_budget_uses_stored_speed(folder, tmp_path):
         study = read_study("study.yaml", ["pretraining.loop.max_steps=100000000"])
         fitted = fit_study(study, str(tmp_path), None, 36_000, TrialResources(0))
         content = (tmp_path / "study.json").read_bytes()
-        assert fitted.pretraining.loop.max_steps < 100_000_000
+        assert fitted.study.pretraining.loop.max_steps < 100_000_000
         assert fit_study(study, str(tmp_path), None, 36_000, TrialResources(2)) == fitted
-        assert (tmp_path / "study.json").read_bytes() == content
         shorter = fit_study(study, str(tmp_path), None, 18_000, TrialResources(0))
-        assert shorter.pretraining.loop.max_steps < fitted.pretraining.loop.max_steps
+        assert (tmp_path / "study.json").read_bytes() == content
+        assert shorter.study.pretraining.loop.max_steps < fitted.study.pretraining.loop.max_steps
 
 
 def test_diverged_models_are_stopped_and_reported(folder, tmp_path):
