@@ -7,6 +7,8 @@ from typing import Any, cast
 
 from fsspec import AbstractFileSystem
 
+from pipelines.ingest.compressions import compression_of_name
+
 # Names of folders and files that are no data: temporary and hidden ones, such as `_temporary`, `_SUCCESS` and
 # `.part-0.crc` of Spark, and `__MACOSX` in archives of macOS. Hive's folders, such as `_date=2024`, are data.
 _HIDDEN = re.compile(r"\..*|_[^=]*")
@@ -34,8 +36,9 @@ class SkippedFiles:
     def add_unknown(self, path: str) -> None:
         """Count a file with an unknown ending."""
         name = path.rpartition("/")[2]
-        stem, dot, ending = name.rpartition(".")
-        known = f".{ending}" if dot and stem else "no ending"
+        compression = compression_of_name(name)
+        stem, dot, ending = name.removesuffix(compression).rpartition(".")
+        known = f".{ending}{compression}" if dot and stem else compression or "no ending"
         self._endings[known] += 1
         self._examples[known] = min(name, self._examples.get(known, name))
 
