@@ -78,7 +78,7 @@ class NeighborFinder:
 
     @cached_property
     def _variants(self) -> CaseVariants:
-        return CaseVariants(self._vectors.index_to_key, True)
+        return CaseVariants(self._vectors.index_to_key, True, self._vectors.normalize_key)
 
     def _find(self, word: str, plus: tuple[str, ...], minus: tuple[str, ...], query: NeighborQuery) -> WordNeighbors:
         unknown = tuple(each for each in dict.fromkeys((word, *plus, *minus)) if each not in self._vectors)
@@ -100,4 +100,5 @@ def choose_oov(vectors: CipherVectors, unknown: Sequence[str], oov: Oov | None) 
         return oov
     if not unknown or vectors.spelling is None:
         return False
-    return "spelling" if vectors.spelling.predict(unknown).any(axis=1).all() else False
+    spelled = vectors.spelling.predict([vectors.normalize_key(word) for word in unknown])
+    return "spelling" if spelled.any(axis=1).all() else False

@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from bitcipher.normalization import Normalization
 from bitcipher.records import Metavar, Record
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.runtime.memory_budget import MIN_MIB
@@ -158,6 +159,9 @@ class CountOptions(Record):
     """spacy, spacy-exact, whitespace, or the path of a Hugging Face tokenizer.json."""
     lowercase: bool = True
     """Lowercase tokens; a tokenizer.json has its own normalizer."""
+    normalization: Normalization = "NFC"
+    """NFC: composed characters, without soft hyphens, zero-width spaces and bidirectional marks, so that words that
+    look the same are the same; none: the text as it is. A tokenizer.json has its own normalizer."""
     min_count: int = Field(5, ge=1)
     """Minimum count of a word. Rarer words are replaced by <oov>."""
     max_vocab_size: int | None = Field(None, ge=1)
@@ -170,6 +174,11 @@ class CountOptions(Record):
     """MiB of text per shard, the unit of work that is repeated when a worker dies."""
     memory_mib: int = Field(1500, ge=MIN_MIB)
     """MiB of memory per worker; without workers, per core. Work that needs more is split into batches and ranges."""
+
+    @property
+    def is_normalized(self) -> bool:
+        """Whether text is normalized before it is tokenized."""
+        return self.normalization != "none" and not self.tokenizer.endswith(".json")
 
     @model_validator(mode="after")
     def _check_word_list(self) -> Self:

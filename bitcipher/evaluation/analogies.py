@@ -108,7 +108,7 @@ def evaluate_word_analogies(
         BitcipherError: if the file is missing or damaged, or if the vocabulary covers none of the questions.
     """
     sections = read_analogies(analogies)
-    variants = CaseVariants(vectors.index_to_key[:restrict_vocab], case_insensitive)
+    variants = CaseVariants(vectors.index_to_key[:restrict_vocab], case_insensitive, vectors.normalize_key)
     covered = {
         name: [question for question in questions if all(word in variants for word in question)]
         for name, questions in sections.items()

@@ -72,7 +72,7 @@ def evaluate_word_pairs(
     """
     check_oov(oov)
     scored = read_pairs(pairs, delimiter)
-    variants = CaseVariants(vectors.index_to_key[:restrict_vocab], case_insensitive)
+    variants = CaseVariants(vectors.index_to_key[:restrict_vocab], case_insensitive, vectors.normalize_key)
     is_covered = np.array([pair.first in variants and pair.second in variants for pair in scored])
     covered = int(is_covered.sum())
     if covered < 2 and not oov:

@@ -7,6 +7,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from bitcipher.normalization import INVISIBLE_PATTERN, normalize
 from bitcipher.vocabulary import OOV
 
 if TYPE_CHECKING:
@@ -54,8 +55,13 @@ def make_tokenizer(words: list[str], whitespace_only: bool, split_unknown: bool 
     else:
         model = models.WordLevel(rows, unk_token=OOV)
     tokenizer = Tokenizer(model)
+    normalizing = []
+    if all(word == normalize(word) for word in words):
+        normalizing += [normalizers.Replace(Regex(INVISIBLE_PATTERN), ""), normalizers.NFC()]
     if all(word == word.lower() for word in words):
-        tokenizer.normalizer = normalizers.Lowercase()
+        normalizing.append(normalizers.Lowercase())
+    if normalizing:
+        tokenizer.normalizer = normalizers.Sequence(normalizing)
     steps = [pre_tokenizers.WhitespaceSplit()]
     if not whitespace_only:
         abbreviations = (rf"\b{re.escape(word[:-1])}" for word in words if re.fullmatch(r"\w\w+\.", word))

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bitcipher.errors import BitcipherError
+from bitcipher.normalization import normalize
 from bitcipher.table.keys import Key, unknown_key
 from bitcipher.vocabulary import OOV
 
@@ -130,6 +131,18 @@ class VectorTable:
             digest.update(np.ascontiguousarray(self.vectors[start : start + NORM_ROWS], "<f4").data)
         return digest.hexdigest()
 
+    @property
+    def is_normalized(self) -> bool:
+        """Whether the words are those of normalized text (see `bitcipher.normalization`), as the manifest records."""
+        options = self.manifest.get("options")
+        if not isinstance(options, dict) or options.get("normalization") != "NFC":
+            return False
+        return not str(options.get("tokenizer")).endswith(".json")  # which has a normalizer of its own
+
+    def normalize_key(self, word: str) -> str:
+        """Return the form in which the table has a word, if it has the word."""
+        return normalize(word) if self.is_normalized else word
+
     def __len__(self) -> int:
         """Number of words, including `<oov>`."""
         return len(self.words)
@@ -163,6 +176,8 @@ class VectorTable:
     def _find_row(self, key: Any, oov: bool = False) -> int | None:
         if isinstance(key, str):
             row = self.key_to_index.get(key)
+            if row is None and not key.isascii():
+                row = self.key_to_index.get(self.normalize_key(key))
             return self._oov_row() if row is None and oov else row
         if isinstance(key, int | np.integer) and 0 <= key < len(self):
             return int(key)

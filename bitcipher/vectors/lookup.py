@@ -64,7 +64,7 @@ class WordLookup(VectorTable):
             BitcipherError: if `oov` is "spelling", and the table has no n-grams.
         """
         if self._is_spelled(key, oov):
-            return self.spelling_for(str(key)).predict([str(key)])[0]
+            return self.spelling_for(str(key)).predict([self.normalize_key(str(key))])[0]
         vector = np.asarray(self.vectors[self.get_index(key, oov=bool(oov))])
         return unit(vector).astype(np.float32) if norm else vector
 
@@ -138,7 +138,7 @@ class WordLookup(VectorTable):
     def _is_spelled(self, key: Key, oov: Oov) -> bool:
         """Return whether a key gets a vector from its spelling."""
         check_oov(oov)
-        return oov == "spelling" and isinstance(key, str) and key not in self.key_to_index
+        return oov == "spelling" and isinstance(key, str) and self._find_row(key) is None
 
     def _check_vector(self, vector: Any) -> np.ndarray:
         vector = np.asarray(vector)

@@ -16,7 +16,8 @@ from pipelines.embed.spectral_vectors import earlier_vectors
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.held_out import HeldOut
 from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
-from pipelines.ingest.sources import Source, list_sources
+from pipelines.ingest.sources import Source, check_target, list_sources
+from pipelines.ingest.wrapped_lines import describe_wrapped
 from pipelines.merge.vocabulary import read_word_list
 from pipelines.options import SPECTRAL, BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
@@ -60,7 +61,8 @@ def build(
         BitcipherError: if sources, options or target are not valid. In this case, no version is published.
     """
     target = storage.absolute(target)
-    listed = list_sources(patterns, options.format)
+    check_target(patterns, target)
+    listed = list_sources(patterns, options.format, progress.say)
     stored = StoredVersions(target)
     if _is_published(stored, listed, options, runtime, vectors == "now"):
         with Lease(target):
@@ -75,6 +77,11 @@ def build(
         job = start_job(stored, options, None, lease, runtime, progress, held_out)
         sources = hash_for_job(listed, [], job.ledger, runtime, rehash)
         changes = compare_sources(sources, [], patterns)
+        if copies := changes.copies:
+            noun = "source has" if len(copies) == 1 else "sources have"
+            progress.say(f"{len(copies):,} {noun} the content of another one, which is counted once: {copies[0].uri}.")
+        if sentence := describe_wrapped(changes.new, options):
+            progress.say(sentence)
         plan = plan_version(sources, changes, False, None, options.shard_mib << 20)
         make_version(job, plan, UpdateOptions(vectors=vectors), None)
 
@@ -112,6 +119,7 @@ def update(
             for the next attempt.
     """
     target = storage.absolute(target)
+    check_target(patterns, target)
     stored = StoredVersions(target)
     stored.find()  # raise before the lease is written, if there is no build
     with Lease(target) as lease:
@@ -125,9 +133,11 @@ def update(
         if not patterns:
             _check_no_counted_shards(target)
         known = previous.sources
-        listed = list_sources(patterns, build_options.format) if patterns else []
+        listed = list_sources(patterns, build_options.format, progress.say) if patterns else []
         sources = hash_for_job(listed, known, job.ledger, runtime, rehash)
         changes = compare_sources(sources, known, patterns)
+        if sentence := describe_wrapped(changes.new, build_options):
+            progress.say(sentence)
         plan = plan_version(sources, changes, options.replace, previous, build_options.shard_mib << 20)
         check_given([source for task in plan.to_count for source in task.sources], sources)
         is_counted = not plan.to_count and len(plan.kept_tasks) == len(previous.tasks)

@@ -18,7 +18,7 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Workers, open_runtime
 
 # Tokens that a program gives are taken as they are.
-TOKEN_OPTIONS = {"tokenizer": "whitespace", "lowercase": False}
+TOKEN_OPTIONS = {"tokenizer": "whitespace", "lowercase": False, "normalization": "none"}
 
 
 def build_vectors(

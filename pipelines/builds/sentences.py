@@ -26,7 +26,8 @@ def read_sentences(uri: str, options: BuildOptions) -> list[list[str]]:
     lines = decode_text(content, uri).splitlines()
     if not any(map(str.strip, lines)):
         raise BitcipherError(f"{uri} is empty. Give a text file with one sentence per line.")
-    shard = make_tokenizer(options.tokenizer, options.lowercase).tokenize(pa.array(lines, pa.large_string()))
+    tokenizer = make_tokenizer(options.tokenizer, options.lowercase, normalization=options.normalization)
+    shard = tokenizer.tokenize(pa.array(lines, pa.large_string()))
     words = np.array(shard.words.to_pylist(), object)
     starts = np.concatenate([np.zeros(1, np.int64), shard.ends[:-1]])
     return [words[shard.ids[start:end]].tolist() for start, end in zip(starts, shard.ends, strict=True)]

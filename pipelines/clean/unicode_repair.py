@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from bitcipher.normalization import normalize
 from pipelines.clean.base import CleaningRule
 from pipelines.clean.document import Document
 
@@ -18,13 +19,14 @@ class UnicodeRule(CleaningRule):
     """
 
     rule: Literal["unicode"] = "unicode"
-    """Repair text that was decoded with a wrong encoding, and convert it to a normal form."""
+    """Repair text that was decoded with a wrong encoding, convert it to a normal form, and remove invisible
+    characters."""
     form: Literal["NFC", "NFKC"] = "NFC"
     """Normal form. NFKC also replaces ligatures, fullwidth letters and other variants of characters."""
 
     def apply(self, document: Document) -> Document:
         """Return the document with its text repaired."""
-        text = repair(document.text, self.form)
+        text = normalize(repair(document.text, self.form))
         return document if text == document.text else document.with_text(text)
 
 

@@ -82,7 +82,9 @@ class CountStage:
         self._ledger = Ledger(ledger)
         self._options = options
         self._budget = MemoryBudget(options.memory_mib)
-        self._tokenizer = share_tokenizer(options.tokenizer, options.lowercase, self._budget.chunks)
+        self._tokenizer = share_tokenizer(
+            options.tokenizer, options.lowercase, self._budget.chunks, options.normalization
+        )
         self._context_window = options.context_window
         self._shard_bytes = shard_bytes or options.shard_mib << 20
         self._read_chunks = read_chunks if held_out is None else KeptDocuments(held_out).read_chunks

@@ -22,7 +22,7 @@ from pipelines.filter.filter_stage import (
 from pipelines.filter.options import FilterOptions, Level
 from pipelines.filter.vocabulary import count_vocabulary, read_vocabulary
 from pipelines.ingest.content_hash import hash_sources, sha256
-from pipelines.ingest.sources import Source, list_sources
+from pipelines.ingest.sources import Source, check_target, list_sources
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from pipelines.store.fingerprint import Fingerprint, check_same
@@ -80,7 +80,8 @@ def filter_corpus(
     if vocabulary is None and options.top is None:
         raise BitcipherError("There is no vocabulary: give a file of words, or `top` to use the most frequent words.")
     out = storage.absolute(out)
-    listed = list_sources(patterns, options.format)
+    check_target(patterns, out)
+    listed = list_sources(patterns, options.format, progress.say)
     levels = _levels(listed, options)
     sources = hash_sources(listed, [], runtime)
     request = _fingerprint(sources, vocabulary, options, levels)

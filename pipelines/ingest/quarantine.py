@@ -1,13 +1,13 @@
-"""Quarantine: the bad records of a source, and the check that they are few.
+"""Quarantine: the bad records of a source, the check that they are few, and counts of all that is not a document.
 
 Every record is counted once: `read == documents + skipped + bad`.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.raw_documents import BadRecord, RawDocument, ReadRecord, SkippedRecord
+from pipelines.ingest.raw_documents import BadRecord, Decision, RawDocument, ReadRecord, SkippedRecord
 from pipelines.ingest.record_counts import RecordCounts
 
 # Maximum number of bad records that are kept per source. All are counted.
@@ -35,8 +35,12 @@ class Quarantine:
         """Number of documents, those without text included."""
         self.skip_reasons: Counter[str] = Counter()
         """Number of skipped records by reason, such as "status 404"."""
+        self.has_text = False
+        """Whether a document has text."""
         self.replacements = 0
         """Number of U+FFFD in the documents: bytes that were not text, when they were read or in an earlier step."""
+        self.decisions: Counter[str] = Counter()
+        """Number of decisions of the reader by description, such as "page in utf-8 (cp1252 was declared)"."""
         self.reasons: Counter[str] = Counter()
         """Number of bad records by reason."""
         self.kept: list[BadRecord] = []
@@ -59,6 +63,8 @@ class Quarantine:
             bad=dict(self.reasons),
             skipped=dict(self.skip_reasons),
             replacements=self.replacements,
+            decisions=dict(self.decisions),
+            textless=() if self.has_text or not self.read else (self._uri,),
             example=self.kept[0].message if self.kept else None,
         )
 
@@ -73,13 +79,15 @@ class Quarantine:
                 self.read += 1
                 self.documents += 1
                 if isinstance(record.strings, tuple):
-                    self.replacements += sum(map(_count_replacements, record.strings))
+                    deque(self._count_in(record.strings), maxlen=0)
                     yield record
                 else:
                     yield record._replace(strings=self._count_in(record.strings))
             elif isinstance(record, SkippedRecord):
                 self.read += 1
                 self.skip_reasons[record.reason] += 1
+            elif isinstance(record, Decision):
+                self.decisions[record.description] += 1
             else:
                 self._add(record)
                 if self.bad >= EARLY_CHECK:
@@ -88,6 +96,7 @@ class Quarantine:
 
     def _count_in(self, strings: Iterable[str]) -> Iterator[str]:
         for string in strings:
+            self.has_text = self.has_text or bool(string and not string.isspace())
             self.replacements += _count_replacements(string)
             yield string
 

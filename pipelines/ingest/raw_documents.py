@@ -1,10 +1,7 @@
-"""Documents, skipped records and bad records, as the readers of sources yield them."""
+"""Documents, skipped records, bad records and decisions, as the readers of sources yield them."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
-
-# Fields or columns with the URL, the date and the language of a document, in C4 and in document shards.
-DETAIL_FIELDS = (("url",), ("timestamp", "date"), ("language",))
 
 # Maximum number of characters of an excerpt.
 EXCERPT_CHARACTERS = 200
@@ -51,7 +48,14 @@ class SkippedRecord(NamedTuple):
     """Short reason, for counts, such as "status 404"."""
 
 
-ReadRecord = RawDocument | SkippedRecord | BadRecord
+class Decision(NamedTuple):
+    """Decision of a reader where a source does not say how it is read, or says otherwise. It is no record."""
+
+    description: str
+    """Short noun phrase, for counts, such as "file in cp1252 (guessed)"."""
+
+
+ReadRecord = RawDocument | SkippedRecord | BadRecord | Decision
 
 
 def escape_excerpt(content: bytes | str) -> str:

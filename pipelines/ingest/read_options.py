@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from bitcipher.records import Record
+from pipelines.ingest.document_fields import USUAL_FIELDS, DetailFields
 
 # File endings of each format. The reader of a format is the module of the same name in `pipelines.ingest.readers`.
 # To add a format, write its module and add it here.
@@ -50,13 +51,18 @@ class ReadOptions(Record):
     document: Literal["line", "file"] = "line"
     """Unit of a document in plain text: each line, or the whole file."""
     field: str = Field("text", min_length=1)
-    """Field of JSON lines, or column of Parquet, that holds the text."""
+    """Field of JSON lines, or column of Parquet, that holds the text, such as text or data.text."""
     encoding: Encoding | None = None
     """Encoding of all text files, JSON lines and web pages, as Python names it; detected for each if not given."""
     max_record_mib: int = Field(16, ge=1, le=MAX_RECORD_MIB)
     """Maximum MiB of a record, such as a line or a web page. Larger records go to quarantine."""
     max_bad_share: float = Field(0.01, ge=0, le=1)
     """Maximum share of bad records of a source. Bad records go to quarantine; if there are more, the source fails."""
+
+    @property
+    def detail_fields(self) -> DetailFields:
+        """Fields of JSON lines, or columns of Parquet, that hold the URL, the date and the language."""
+        return USUAL_FIELDS
 
     @property
     def max_record_bytes(self) -> int:

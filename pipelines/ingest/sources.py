@@ -2,9 +2,9 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, Self
 
 from fsspec import AbstractFileSystem
 from pydantic import AfterValidator, PrivateAttr
@@ -18,8 +18,10 @@ from bitcipher.records import Count, Record
 from bitcipher.redaction import redact
 from bitcipher.storage import is_local, url_to_fs
 from bitcipher.versions import versions
+from pipelines.ingest import compressions
 from pipelines.ingest.dataset_folder import find_arrow_files, split_pattern
 from pipelines.ingest.document_folder import DOCUMENTS, DocumentFile, find_document_files
+from pipelines.ingest.folder_files import SkippedFiles, match_glob, walk_folder
 from pipelines.ingest.hf_datasets import DatasetSplit, is_dataset, list_splits
 from pipelines.ingest.path_lists import expand_list, without_query
 from pipelines.ingest.read_options import ENDINGS_OF_FORMAT, Format
@@ -27,7 +29,7 @@ from pipelines.ingest.standard_input import STANDARD_INPUT, spool
 
 FORMATS = tuple(ENDINGS_OF_FORMAT)
 FORMAT_OF_ENDING = {ending: name for name, endings in ENDINGS_OF_FORMAT.items() for ending in endings}
-COMPRESSION_ENDINGS = (".gz", ".zst", ".bz2", ".xz", ".lz4")
+COMPRESSION_ENDINGS = compressions.ENDINGS
 ENDINGS = f"{' '.join(FORMAT_OF_ENDING)}, all but .parquet also with {' '.join(COMPRESSION_ENDINGS)}"
 
 # URIs of files of this machine, alone or in chained URIs of fsspec.
@@ -83,18 +85,21 @@ class Source(Record):
         return copy
 
 
-def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Source]:
+def list_sources(
+    patterns: Sequence[str], format: str | None = None, say: Callable[[str], None] | None = None
+) -> list[Source]:
     """Return the files that match the patterns, each once, sorted by the bytes of their URIs.
 
     A folder that `bitcipher shard` wrote has the document shards of its newest version, and a folder that
     `save_to_disk` wrote has the Arrow files of its splits. Other folders are searched recursively, without following
-    links to other folders. In folders and globs, hidden files and files with an unknown ending are skipped. A glob also
-    skips folders that cannot be listed.
+    links to other folders. In folders and globs, hidden and temporary files and files with an unknown ending are
+    skipped. A glob also skips folders that cannot be listed.
 
     Args:
         patterns: files, folders or globs, as paths or URIs, or datasets such as hf://NAME?split=train. A name that
             ends in .paths or .paths.gz is a list of them, one per line. `-` is standard input.
         format: one of FORMATS, used for all files instead of their endings.
+        say: function that prints a sentence about the files that a folder or a glob skips.
 
     Raises:
         BitcipherError: if a pattern matches nothing, a file given by name has an unknown ending, a file or a folder
@@ -106,12 +111,41 @@ def list_sources(patterns: Sequence[str], format: str | None = None) -> list[Sou
         raise BitcipherError("No sources are given: give at least one file, folder or glob.")
     expanded = chain.from_iterable(map(_expand, patterns))
     found: dict[str, Source] = {}
-    for source in (source for pattern in expanded for source in _find(pattern, format)):
+    for source in (source for pattern in expanded for source in _find(pattern, format, say)):
         if found.setdefault(source.uri, source).read_uri != source.read_uri:
             raise BitcipherError(f"{source.uri} is given with different credentials: give it once.")
     if not any(source.size for source in found.values()):
         raise BitcipherError(f"All sources are empty ({', '.join(patterns)}): there is no text to read.")
     return sorted(found.values(), key=lambda source: source.uri.encode())
+
+
+def check_target(patterns: Sequence[str], target: str) -> None:
+    """Check that the folder that a command writes is not in a folder that it reads.
+
+    Args:
+        patterns: files, folders or globs.
+        target: absolute path or URI of the folder.
+
+    Raises:
+        BitcipherError: if it is, so that a later run would read what this one has written.
+    """
+    for pattern in patterns:
+        if pattern == STANDARD_INPUT or is_url(pattern) or is_dataset(pattern):
+            continue
+        folder = split_pattern(storage.absolute(pattern))[0].rstrip("/")
+        fixed, wildcard, _ = folder.partition("**")
+        is_inside = f"{target.rstrip('/')}/".startswith(f"{fixed.rstrip('/')}/")
+        if is_inside and (wildcard or _is_folder(folder)):
+            raise BitcipherError(
+                f"{target} is inside of {redact(pattern)}, which is read, so the next run would read what this one "
+                "writes: choose a folder outside of it."
+            )
+
+
+def _is_folder(uri: str) -> bool:
+    filesystem, path = url_to_fs(uri)
+    entry = _info(filesystem, path)
+    return entry is not None and entry["type"] == "directory"
 
 
 def list_again(source: Source) -> Source:
@@ -126,8 +160,7 @@ def list_again(source: Source) -> Source:
 
 def compression_of(uri: str) -> str:
     """Return the compression ending of a file name, or an empty string."""
-    name = without_query(uri).lower()
-    return next((ending for ending in COMPRESSION_ENDINGS if name.endswith(ending)), "")
+    return compressions.compression_of_name(without_query(uri))
 
 
 def format_of(uri: str) -> str | None:
@@ -159,7 +192,7 @@ def _expand(pattern: str) -> Iterator[str]:
         yield entry
 
 
-def _find(pattern: str, format: str | None) -> list[Source]:
+def _find(pattern: str, format: str | None, say: Callable[[str], None] | None = None) -> list[Source]:
     if pattern == STANDARD_INPUT:
         path = spool(format)
         (source,) = _find(path, format or "text")
@@ -170,11 +203,12 @@ def _find(pattern: str, format: str | None) -> list[Source]:
         raise BitcipherError(f"Format hf reads URIs such as hf://NAME?split=train, got {pattern}.")
     pattern, split = split_pattern(pattern)
     filesystem, path = url_to_fs(pattern)
+    skipped = SkippedFiles(redact(pattern))
     # Each file system raises exceptions of its own.
     with translating_errors("list", pattern, is_local=is_local(filesystem)):
         entry = _info(filesystem, path)
         if entry is None:
-            entries = _glob(filesystem, path)
+            entries = list(match_glob(filesystem, path, skipped))
         elif entry["type"] == "directory":
             files = find_document_files(pattern)
             if files is not None:
@@ -183,16 +217,24 @@ def _find(pattern: str, format: str | None) -> list[Source]:
                 raise BitcipherError(f"{pattern} is a build, not text: give the sources that it was made from.")
             entries = find_arrow_files(filesystem, pattern, path, split)
             format = format if entries is None else "arrow"
-            entries = list(_walk(filesystem, path)) if entries is None else entries
+            entries = list(walk_folder(filesystem, path, skipped)) if entries is None else entries
         else:
             entries = [entry]
-    sources = [source for each in entries if (source := _source(filesystem, each, format)) is not None]
+    sources = []
+    for each in entries:
+        if source := _source(filesystem, each, format):
+            sources.append(source)
+        else:
+            skipped.add_unknown(each["name"])
+    is_single = entry is not None and entry["type"] != "directory"
     if sources:
+        if say and not is_single and (sentence := skipped.describe()):
+            say(sentence)
         return sources
     if entry is None:
         reason = "no such file or folder exists, and as a glob it matches no readable file"
     elif entry["type"] == "directory":
-        reason = "the folder has no readable file"
+        reason = f"the folder has no readable file. {skipped.describe() or ''}".rstrip(". ")
     elif without_query(path).lower().removesuffix(compression_of(path)).endswith(".wat"):
         reason = "a WAT file holds metadata, not text (use the WARC or WET file)"
     else:
@@ -233,30 +275,6 @@ def _info(filesystem: AbstractFileSystem, path: str) -> dict[str, Any] | None:
         return filesystem.info(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
-
-
-def _glob(filesystem: AbstractFileSystem, path: str) -> list[dict[str, Any]]:
-    if not re.search(r"[*?[]", path):
-        return []
-    fixed = re.split(r"[*?[]", path)[0].rpartition("/")[0]
-    entries = cast(dict[str, dict[str, Any]], filesystem.glob(path, detail=True)).values()
-    return [each for each in entries if each["type"] != "directory" and not _is_hidden(each["name"], fixed)]
-
-
-def _walk(filesystem: AbstractFileSystem, folder: str) -> Iterator[dict[str, Any]]:
-    # Not fsspec's `walk`, which silently skips folders that cannot be listed.
-    for entry in filesystem.ls(folder, detail=True):
-        path = entry["name"].rstrip("/")
-        if path == folder.rstrip("/") or _is_hidden(path, folder):
-            continue  # hidden, or the marker of the folder itself, which object stores list among its files
-        if entry["type"] == "directory":
-            yield from _walk(filesystem, path)
-        else:
-            yield entry
-
-
-def _is_hidden(path: str, folder: str) -> bool:
-    return "/." in path.removeprefix(folder.rstrip("/"))
 
 
 def _source(filesystem: AbstractFileSystem, entry: dict[str, Any], format: str | None) -> Source | None:

@@ -9,19 +9,11 @@ from functools import cache
 from pathlib import Path
 
 from bitcipher.errors import BitcipherError
+from pipelines.ingest.compressions import BEGINNING_BYTES, compression_of_bytes
 
 STANDARD_INPUT = "-"
 
 READ_BYTES = 1 << 20
-
-# First bytes of compressed files, by the ending of the compression.
-_MAGIC = {
-    ".gz": b"\x1f\x8b",
-    ".zst": b"\x28\xb5\x2f\xfd",
-    ".bz2": b"BZh",
-    ".xz": b"\xfd7zXZ",
-    ".lz4": b"\x04\x22\x4d\x18",
-}
 
 
 @cache
@@ -48,10 +40,10 @@ def spool(format: str | None) -> str:
     beginning = b""
     with path.open("wb") as file:
         while data := sys.stdin.buffer.read(READ_BYTES):
-            beginning = beginning or data[:8]
+            beginning = beginning or data[:BEGINNING_BYTES]
             digest.update(data)
             file.write(data)
     if not beginning:
         raise BitcipherError("Standard input is empty: there is no text to read.")
-    compression = next((ending for ending, magic in _MAGIC.items() if beginning.startswith(magic)), "")
+    compression = compression_of_bytes(beginning)
     return str(path.rename(folder / f"stdin-{digest.hexdigest()[:16]}.{format or 'text'}{compression}"))

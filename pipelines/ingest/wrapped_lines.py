@@ -35,6 +35,26 @@ def find_wrapped(sources: Sequence[Source], options: ReadOptions) -> Source | No
     return next((source for source in sample.values() if has_wrapped_lines(_read_beginning(source, options))), None)
 
 
+def describe_wrapped(sources: Sequence[Source], options: ReadOptions, option: str = "document") -> str | None:
+    """Return a sentence about plain text whose lines are documents, but look wrapped; None if there is none.
+
+    Args:
+        sources: sources to read.
+        options: options of the readers.
+        option: name of the option that makes a file one document.
+
+    Raises:
+        BitcipherError: if a source cannot be read.
+    """
+    wrapped = find_wrapped(sources, options)
+    if wrapped is None:
+        return None
+    return (
+        f"{wrapped.uri} looks like text with wrapped lines, and each line is a document. Set `{option}` to file, or "
+        "give one document per line."
+    )
+
+
 def has_wrapped_lines(text: str) -> bool:
     """Return whether the lines of a text are wrapped, and blank lines separate its paragraphs.
 
@@ -52,7 +72,7 @@ def has_wrapped_lines(text: str) -> bool:
 
 
 def _read_beginning(source: Source, options: ReadOptions) -> str:
-    with open_text(source, options) as stream:
+    with open_text(source, options) as (stream, _):
         beginning = stream.read(SAMPLE_BYTES)
     # The last line may be cut.
     return beginning.decode(errors="replace").rpartition("\n")[0]

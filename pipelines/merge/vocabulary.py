@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from bitcipher import storage
 from bitcipher.counts import merge_words
 from bitcipher.errors import BitcipherError
+from bitcipher.normalization import normalize
 from bitcipher.text_files import read_lines
 from bitcipher.vocabulary import OOV, OtherWords, Vocabulary
 from pipelines.merge.merge_plan import MergePlan
@@ -130,17 +131,25 @@ def choose_vocabulary(
         total_passages,
         min_count=options.min_count,
         max_vocab_size=options.max_vocab_size,
-        word_list=None if options.word_list is None else read_word_list(options.word_list),
+        word_list=_listed_words(options),
         ranked_words=known,
         others=candidates.others,
     )
 
 
 def _required_words(options: BuildOptions, known: pa.LargeStringArray | None) -> pa.LargeStringArray | None:
-    listed = [] if options.word_list is None else read_word_list(options.word_list)
+    listed = _listed_words(options) or []
     if known is None:
         return pa.array(listed, pa.large_string()) if listed else None
     return pa.concat_arrays([known, pa.array(listed, pa.large_string())])
+
+
+def _listed_words(options: BuildOptions) -> list[str] | None:
+    """Return the words of the word list as they are in the text, or None without a list."""
+    if options.word_list is None:
+        return None
+    words = read_word_list(options.word_list)
+    return list(map(normalize, words)) if options.is_normalized else words
 
 
 def read_word_list(uri: str) -> list[str]:

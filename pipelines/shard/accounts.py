@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bitcipher.records import FROM_LIST, Count, Record
+from bitcipher.records import FROM_LIST, Count, Record, Strings
+from pipelines.ingest.record_counts import TEXTLESS
 
 # Number of hosts that the accounts list, by number of documents.
 HOSTS = 100
@@ -43,6 +44,12 @@ class Accounts(Record):
     """Bad records by reason."""
     changed: Counts = Field(default_factory=dict)
     """Documents whose text a rule changed, by rule."""
+    decisions: Counts = Field(default_factory=dict)
+    """Decisions of the readers by description, such as "file in cp1252 (guessed)"."""
+    textless: Strings = ()
+    """URIs of the first sources that have records, but no text, in alphabetical order."""
+    without_host: Count = 0
+    """Documents without a URL, or with one that names no host."""
     replacements: Count = 0
     """Number of U+FFFD characters in place of bytes that cannot be decoded."""
     words: Count = 0
@@ -68,10 +75,13 @@ def sum_accounts(parts: Iterable[Accounts]) -> Accounts:
     """Return the sums of the accounts. Counts are sorted from the most to the least frequent."""
     totals: dict[str, Any] = {}
     examples: dict[str, list[Example]] = {}
+    textless: set[str] = set()
     for part in parts:
         for name in Accounts.model_fields:
             value = getattr(part, name)
-            if name == "examples":
+            if name == "textless":
+                textless.update(value)
+            elif name == "examples":
                 for reason, found in value.items():
                     examples.setdefault(reason, []).extend(found)
             elif isinstance(value, dict):
@@ -82,7 +92,11 @@ def sum_accounts(parts: Iterable[Accounts]) -> Accounts:
         name: most_frequent(value, HOSTS if name == "hosts" else None) if isinstance(value, Counter) else value
         for name, value in totals.items()
     }
-    return Accounts(**sorted_counts, examples={reason: first_examples(examples[reason]) for reason in sorted(examples)})
+    return Accounts(
+        **sorted_counts,
+        textless=tuple(sorted(textless)[:TEXTLESS]),
+        examples={reason: first_examples(examples[reason]) for reason in sorted(examples)},
+    )
 
 
 def most_frequent(counts: dict[str, int], number: int | None = None) -> dict[str, int]:

@@ -14,11 +14,12 @@ from pipelines.clean import load_rules
 from pipelines.duplicates.keys import compute_keys
 from pipelines.ingest.documents import read_whole_records
 from pipelines.ingest.quarantine import Quarantine
+from pipelines.ingest.record_counts import TEXTLESS
 from pipelines.ingest.source_changes import check_unchanged
 from pipelines.ingest.source_groups import group_sources
 from pipelines.ingest.sources import Source
 from pipelines.shard.accounts import EXAMPLE_CHARACTERS, EXAMPLES, Accounts, Example, first_examples
-from pipelines.shard.clean_record import CleanedRecord, clean_record
+from pipelines.shard.clean_record import EMPTY, CleanedRecord, clean_record
 from pipelines.shard.document_table import DOCUMENTS, DROPPED, QUARANTINED, digest_bytes, encode_text
 from pipelines.shard.key_kinds import key_tables
 from pipelines.shard.options import ShardOptions
@@ -53,7 +54,7 @@ class CleanedTask(Record):
 
 
 # Accounts that are counted by name.
-COUNTS = ("dropped", "skipped", "quarantined", "changed")
+COUNTS = ("dropped", "skipped", "quarantined", "changed", "decisions")
 
 CLEANED_TASKS = EntryKind("clean", CleanedTask)
 
@@ -112,10 +113,12 @@ class _TaskWriter:
         self._dropped_files: list[str] = []
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in COUNTS}
         self._examples: dict[str, list[Example]] = {}
-        self._read = self._replacements = 0
+        self._read = self._replacements = self._without_host = 0
+        self._textless: list[str] = []
 
     def add(self, record: CleanedRecord, source: Source) -> None:
         self._counts["changed"].update(record.changed)
+        self._without_host += record.dropped != EMPTY and not record.document.host
         if record.dropped is not None:
             self._drop(record, source, record.dropped)
             return
@@ -142,6 +145,8 @@ class _TaskWriter:
         self._read += quarantine.read
         self._counts["quarantined"].update(quarantine.reasons)
         self._counts["skipped"].update(quarantine.skip_reasons)
+        self._counts["decisions"].update(quarantine.decisions)
+        self._textless += quarantine.counts.textless
         self._replacements += quarantine.replacements
         for bad in quarantine.kept:
             details = {name: getattr(bad, name) for name in ("offset", "reason", "message", "excerpt")}
@@ -158,6 +163,8 @@ class _TaskWriter:
             kept=kept,
             **{name: dict(counts) for name, counts in self._counts.items()},
             replacements=self._replacements,
+            textless=tuple(sorted(self._textless)[:TEXTLESS]),
+            without_host=self._without_host,
             examples={reason: tuple(examples) for reason, examples in self._examples.items()},
         )
         accounts.check(f"task {self._task}")

@@ -3,13 +3,16 @@
 import json
 from importlib.metadata import version
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field
 
+from bitcipher.records import Metavar
 from pipelines.clean import Rules
 from pipelines.duplicates.keys import fingerprint
 from pipelines.duplicates.options import DuplicateOptions
 from pipelines.ingest.content_hash import sha256
+from pipelines.ingest.document_fields import USUAL_FIELDS, DetailFields
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.runtime.memory_budget import MIN_MIB
 from pipelines.store.fingerprint import Fingerprint
@@ -18,7 +21,7 @@ from pipelines.store.fingerprint import Fingerprint
 RECIPES = Path(__file__).parent.parent / "recipes" / "shard"
 
 # Increase this number when a change of readers or stages changes the documents of a source.
-SHARDS_VERSION = 1
+SHARDS_VERSION = 2
 
 # Libraries that determine text, language or decisions.
 LIBRARIES = ("ftfy", "py3langid", "resiliparse", "pyarrow")
@@ -33,6 +36,12 @@ _FREE = ("memory_mib", "keep_dropped")
 class ShardOptions(ReadOptions):
     """Options of document shards: reading, cleaning rules and duplicates."""
 
+    url_field: Annotated[str | None, Field(min_length=1), Metavar("TEXT")] = None
+    """Field or column that holds the URL, such as meta.source; where public corpora have it if not given."""
+    date_field: Annotated[str | None, Field(min_length=1), Metavar("TEXT")] = None
+    """Field or column that holds the date; where public corpora have it if not given."""
+    language_field: Annotated[str | None, Field(min_length=1), Metavar("TEXT")] = None
+    """Field or column that holds the language; where public corpora have it if not given."""
     rules: Rules = ()
     """Cleaning rules, in the order in which they are applied."""
     duplicates: DuplicateOptions = DuplicateOptions(near=None)
@@ -43,6 +52,12 @@ class ShardOptions(ReadOptions):
     """Write the dropped documents to `dropped/`, with their reasons."""
     memory_mib: int = Field(1500, ge=MIN_MIB)
     """MiB of memory per worker."""
+
+    @property
+    def detail_fields(self) -> DetailFields:
+        """Fields of JSON lines, or columns of Parquet, that hold the URL, the date and the language."""
+        given = (self.url_field, self.date_field, self.language_field)
+        return DetailFields(*((path,) if path else usual for path, usual in zip(given, USUAL_FIELDS, strict=True)))
 
     def fingerprint(self) -> Fingerprint:
         """Return all values that determine the document shards of a source.

@@ -9,7 +9,8 @@ from bitcipher.errors import BitcipherError
 from pipelines.ingest.content_hash import add_block_hashes, hash_sources
 from pipelines.ingest.document_folder import MANIFESTS, manifest_uri, newest_manifest
 from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
-from pipelines.ingest.sources import Source, list_sources
+from pipelines.ingest.sources import Source, check_target, list_sources
+from pipelines.ingest.wrapped_lines import describe_wrapped
 from pipelines.runtime.grouping import GroupingRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.shard.accounts import sum_accounts
@@ -80,6 +81,7 @@ def shard_corpus(
             version is published, and finished work is kept for the next call.
     """
     out = storage.absolute(out)
+    check_target(patterns, out)
     _check_target(out)
     with leasing_folder(out, (*FILE_FOLDERS, MANIFESTS, LEDGER, WORK), lambda: _has_work(out)) as lease:
         job = ShardJob(out, options, read_newest(out), lease, runtime, progress)
@@ -96,7 +98,8 @@ def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool, rehash: 
     """Publish a version with the new sources, if there are any."""
     base = job.base
     known = list(base.sources) if base else []
-    sources = hash_sources(list_sources(patterns, job.options.format), [] if rehash else known, job.runtime)
+    listed = list_sources(patterns, job.options.format, job.progress.say)
+    sources = hash_sources(listed, [] if rehash else known, job.runtime)
     changes = compare_sources(sources, known, patterns)
     kept, to_read = _plan(base, sources, changes, replace)
     check_given(to_read, sources)
@@ -105,6 +108,8 @@ def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool, rehash: 
         if set(job.ledger.keys(CLEANED_TASKS)) <= {task.id for task in base.tasks}:
             _remove_work(job.out, base)
         return ShardResult(base.manifest, changes, False, [])
+    if sentence := describe_wrapped(to_read, job.options):
+        job.progress.say(sentence)
     job.record_request()
     tasks = plan_tasks(add_block_hashes(to_read, job.runtime), job.options)
     written = write_tasks(job, find_removals(job, kept, clean_tasks(job, tasks)))

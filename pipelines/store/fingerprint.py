@@ -35,6 +35,9 @@ def fingerprint(options: BuildOptions, held_out: HeldOut | None = None) -> Finge
     option_values = options.to_dict()
     values: Fingerprint = {name: option_values[name] for name in COUNTING_FIELDS}
     values["counts_version"] = COUNTS_VERSION
+    # Text that is taken as it is has no entry, as in builds from before there was this option.
+    if options.is_normalized:
+        values["normalization"] = options.normalization
     if options.tokenizer.endswith(".json"):
         values["tokenizer"] = f"sha256:{sha256(options.tokenizer)}"
     values |= identify_tokenizer(options.tokenizer)

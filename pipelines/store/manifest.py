@@ -1,8 +1,8 @@
 """Manifests of versions: options, sizes, digests and vectors of a build, and references to the tables of a version."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from bitcipher import json_files, storage, versions
 from bitcipher.counts import VocabularyFile
@@ -155,6 +155,15 @@ class BuildManifest(VersionManifest):
     """Difference from the previous vectors; None for the first vectors, or if the version has no vectors of its own."""
     drift_from: Annotated[int, Field(ge=1)] | None
     """Version whose vectors are the previous ones; None without `drift`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete_options(cls, values: Any) -> Any:
+        """Complete the options of a build from before there was normalization, which an update continues without."""
+        options = values.get("options") if isinstance(values, dict) else None
+        if isinstance(options, dict) and "normalization" not in options:
+            return {**values, "options": {**options, "normalization": "none"}}
+        return values
 
     def file(self, build: str, name: str) -> str:
         """Return the URI of a file or folder of the version."""

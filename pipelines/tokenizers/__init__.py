@@ -7,8 +7,10 @@ import pyarrow as pa
 from bitcipher import storage
 from bitcipher.counts import TokenizedShard
 from bitcipher.errors import BitcipherError
+from bitcipher.normalization import Normalization
 from pipelines.spacy_import import import_spacy
-from pipelines.tokenizers.chunk_tokenizer import MAX_CHUNKS, ChunkTokenizer
+from pipelines.tokenizers.chunk_tokenizer import MAX_CHUNKS, ChunkTokenizer, Rule
+from pipelines.tokenizers.normalized_text import NormalizedRule
 
 
 class Tokenizer(Protocol):
@@ -53,13 +55,16 @@ def identify_tokenizer(name: str) -> dict[str, str]:
     return {}
 
 
-def make_tokenizer(name: str, lowercase: bool, max_chunks: int = MAX_CHUNKS) -> Tokenizer:
+def make_tokenizer(
+    name: str, lowercase: bool, max_chunks: int = MAX_CHUNKS, normalization: Normalization = "none"
+) -> Tokenizer:
     """Return a tokenizer by name.
 
     Args:
         name: "spacy", "spacy-exact", "whitespace", or the path or URI of a Hugging Face `tokenizer.json`.
         lowercase: lowercase the tokens; a `tokenizer.json` has its own normalizer.
         max_chunks: maximum number of text chunks in the cache (see `ChunkTokenizer`).
+        normalization: form of the text before it is tokenized; a `tokenizer.json` has its own normalizer.
 
     Raises:
         BitcipherError: if there is no such tokenizer.
@@ -68,17 +73,17 @@ def make_tokenizer(name: str, lowercase: bool, max_chunks: int = MAX_CHUNKS) -> 
     if name == "whitespace":
         from pipelines.tokenizers.whitespace import WhitespaceRule
 
-        return ChunkTokenizer(WhitespaceRule(lowercase), max_chunks)
+        return ChunkTokenizer(_normalize_first(WhitespaceRule(lowercase), normalization), max_chunks)
     if name in ("spacy", "spacy-exact"):
         import_spacy()
     if name == "spacy":
         from pipelines.tokenizers.spacy_english import make_spacy_rule
 
-        return ChunkTokenizer(make_spacy_rule(lowercase), max_chunks)
+        return ChunkTokenizer(_normalize_first(make_spacy_rule(lowercase), normalization), max_chunks)
     if name == "spacy-exact":
         from pipelines.tokenizers.spacy_english import SpacyExactTokenizer
 
-        return SpacyExactTokenizer(lowercase)
+        return SpacyExactTokenizer(lowercase, normalization)
     if name.endswith(".json"):
         from pipelines.tokenizers.huggingface import HuggingFaceTokenizer
 
@@ -86,3 +91,7 @@ def make_tokenizer(name: str, lowercase: bool, max_chunks: int = MAX_CHUNKS) -> 
     raise BitcipherError(
         f"`tokenizer` must be spacy, spacy-exact, whitespace, or the path of a tokenizer.json, got {name!r}."
     )
+
+
+def _normalize_first(rule: Rule, normalization: Normalization) -> Rule:
+    return rule if normalization == "none" else NormalizedRule(rule)

@@ -6,10 +6,11 @@ from weakref import WeakValueDictionary
 import pyarrow as pa
 
 from bitcipher.counts import TokenizedShard
+from bitcipher.normalization import Normalization
 from pipelines.tokenizers import Tokenizer, make_tokenizer
 
 _lock = threading.Lock()
-_tokenizers: "WeakValueDictionary[tuple[str, bool, int], SharedTokenizer]" = WeakValueDictionary()
+_tokenizers: "WeakValueDictionary[tuple[str, bool, int, str], SharedTokenizer]" = WeakValueDictionary()
 
 
 class SharedTokenizer:
@@ -29,7 +30,9 @@ class SharedTokenizer:
             return self._tokenizer.tokenize(documents, in_part)
 
 
-def share_tokenizer(name: str, lowercase: bool, max_chunks: int) -> SharedTokenizer:
+def share_tokenizer(
+    name: str, lowercase: bool, max_chunks: int, normalization: Normalization = "none"
+) -> SharedTokenizer:
     """Return the tokenizer of this process with these arguments, those of `make_tokenizer`.
 
     It is made by the first thread that asks for it, and is freed when no thread holds it any longer.
@@ -38,8 +41,9 @@ def share_tokenizer(name: str, lowercase: bool, max_chunks: int) -> SharedTokeni
         BitcipherError: if there is no such tokenizer.
     """
     with _lock:
-        tokenizer = _tokenizers.get((name, lowercase, max_chunks))
+        key = (name, lowercase, max_chunks, normalization)
+        tokenizer = _tokenizers.get(key)
         if tokenizer is None:
-            tokenizer = SharedTokenizer(make_tokenizer(name, lowercase, max_chunks))
-            _tokenizers[name, lowercase, max_chunks] = tokenizer
+            tokenizer = SharedTokenizer(make_tokenizer(name, lowercase, max_chunks, normalization))
+            _tokenizers[key] = tokenizer
         return tokenizer

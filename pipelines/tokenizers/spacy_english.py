@@ -23,8 +23,10 @@ from spacy.vocab import Vocab
 
 from bitcipher.counts import TokenizedShard
 from bitcipher.errors import BitcipherError
+from bitcipher.normalization import Normalization
 from pipelines.tokenizers.affix_peeling import AffixPeeler
 from pipelines.tokenizers.chunk_tokens import ChunkTokens, merge_tokens
+from pipelines.tokenizers.normalized_text import normalize_strings
 from pipelines.tokenizers.shaped_rule import ShapedRule
 
 # Number of bytes of a chunk above which our linear implementation of spaCy's rules is used. spaCy needs quadratic time
@@ -175,10 +177,12 @@ class SpacyExactTokenizer:
 
     Args:
         lowercase: lowercase the tokens, as spaCy's `lower_`.
+        normalization: form of the documents before they are tokenized.
     """
 
-    def __init__(self, lowercase: bool):
+    def __init__(self, lowercase: bool, normalization: Normalization = "none"):
         self._form = LOWER if lowercase else ORTH
+        self._normalizes = normalization != "none"
 
     def tokenize(self, documents: pa.LargeStringArray, in_part: bool = False) -> TokenizedShard:
         """Return the tokens of all documents, also if `in_part`.
@@ -187,6 +191,8 @@ class SpacyExactTokenizer:
             BitcipherError: if spaCy could damage memory (see `AffixPeeler.growing_cases`).
         """
         nlp = spacy.blank("en")
+        if self._normalizes:
+            documents = normalize_strings(documents)
         forms = list(self._forms(nlp, documents))
         ends = np.cumsum([len(form) for form in forms], dtype=np.int64)
         hashes, ids = np.unique(np.concatenate([np.empty(0, np.uint64), *forms]), return_inverse=True)

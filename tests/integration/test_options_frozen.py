@@ -18,7 +18,7 @@ BUILD = (
     EMBEDDING
     | READING
     | {
-        *("tokenizer", "lowercase", "min_count", "max_vocab_size", "word_list", "summed"),
+        *("tokenizer", "lowercase", "normalization", "min_count", "max_vocab_size", "word_list", "summed"),
         *("shard_mib", "memory_mib"),
     }
 )
@@ -66,9 +66,10 @@ def test_options_of_each_command():
         "seed",
     }
     assert options_of("cloze-questions") == asking | READING | VERBOSITY | {"sources", "out"}
-    assert options_of("sample") == READING | {"sources", "number", "recipe", "characters"}
+    details = {"url_field", "date_field", "language_field"}
+    assert options_of("sample") == READING | details | {"sources", "number", "recipe", "characters"}
     sharding = {"sources", "out", "recipe", "replace", "workers", "shard_mib", "keep_dropped", "memory_mib", "rehash"}
-    assert options_of("shard") == READING | VERBOSITY | sharding
+    assert options_of("shard") == READING | details | VERBOSITY | sharding
     assert options_of("evaluate") == {"vectors", "similarity", "analogies", "oov", "as_json"}
     reproduce = {
         name: {parameter.name for parameter in command.params}

@@ -12,7 +12,7 @@ from pipelines.ingest.documents import read_documents
 from pipelines.ingest.held_out import drop_held_out
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import Source, compression_of, list_sources
-from pipelines.ingest.wrapped_lines import find_wrapped
+from pipelines.ingest.wrapped_lines import describe_wrapped
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from training.data import (
@@ -106,11 +106,14 @@ def prepare_text(
     Raises:
         BitcipherError: if a source or the tokenizer is invalid, or a file of the folder is damaged.
     """
-    sources = hash_sources(list_sources(options.sources, options.format), known, runtime)
+    sources = hash_sources(list_sources(options.sources, options.format, progress.say), known, runtime)
     validation = []
     if options.validation_sources:
-        validation = hash_sources(list_sources(options.validation_sources, options.format), known, runtime)
+        listed = list_sources(options.validation_sources, options.format, progress.say)
+        validation = hash_sources(listed, known, runtime)
     reading = reading_options(options)
+    # A given format is no reason to refuse a file whose content is of another kind than its name says.
+    readers = reading.copy_with(format=options.format)
     train = training_sources(sources, validation)
     path = options.tokenizer.path
     inputs = {
@@ -123,18 +126,15 @@ def prepare_text(
     }
 
     def make(folder: str) -> None:
-        if wrapped := find_wrapped([*train.values(), *validation], options):
-            progress.say(
-                f"{wrapped.uri} looks like text with wrapped lines, and each line is a document. Set `text.document` "
-                "to file, or give one document per line."
-            )
-        write_held_out(folder, _read_all(validation, reading))
-        documents = drop_held_out(_read_all(list(train.values()), reading), read_held_out(folder))
+        if sentence := describe_wrapped([*train.values(), *validation], options, "text.document"):
+            progress.say(sentence)
+        write_held_out(folder, _read_all(validation, readers))
+        documents = drop_held_out(_read_all(list(train.values()), readers), read_held_out(folder))
         tokenizer = make_tokenizer(options.tokenizer, documents, progress)
         tokenizer_path = storage.join(folder, TOKENIZER)
         save_tokenizer(tokenizer, tokenizer_path)
         bar = progress.begin("pack", sum(source.size for source in [*train.values(), *validation]))
-        arguments = {"folder": folder, "tokenizer": tokenizer_path, "options": reading}
+        arguments = {"folder": folder, "tokenizer": tokenizer_path, "options": readers}
         fraction = effective_validation_fraction(options)
         held_out = {number: (source, 1.0) for number, source in enumerate(validation, len(sources))}
         inputs = plan_inputs(

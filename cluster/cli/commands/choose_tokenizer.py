@@ -77,6 +77,6 @@ def choose_tokenizer(
     )
     reading = ReadOptions.parse(option_values, name=option_name)
     with resumable("trained tokenizers"), StageProgress() as progress:
-        table = choose_tokenizer(list_sources(sources, reading.format), reading, out, options, progress)
+        table = choose_tokenizer(list_sources(sources, reading.format, progress.say), reading, out, options, progress)
     print_markdown(f"{table}\n")
     print_text(f"{out} holds the selected tokenizer.json, choice.json, table.md and all candidates.")

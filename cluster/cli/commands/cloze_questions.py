@@ -34,5 +34,5 @@ def cloze_questions(
 
     options = ClozeOptions.parse(option_values, name=option_name)
     with StageProgress() as progress:
-        counts = write_questions(list_sources(sources, options.format), out, options, progress)
+        counts = write_questions(list_sources(sources, options.format, progress.say), out, options, progress)
     print_text(f"{out} holds {counts.train:,} training and {counts.validation:,} validation questions.")

@@ -13,7 +13,9 @@ from pipelines.ingest.recipes import read_recipe
 from pipelines.shard.options import RECIPES, ShardOptions
 
 # Options of the command line; rules and duplicates are set in a recipe.
-_OPTIONS = (*ReadOptions.model_fields, "shard_mib", "keep_dropped", "memory_mib")
+_DETAILS = ("url_field", "date_field", "language_field")
+_READING = (*ReadOptions.model_fields, *_DETAILS)
+_OPTIONS = (*_READING, "shard_mib", "keep_dropped", "memory_mib")
 
 Recipe = Annotated[
     str | None,
@@ -68,7 +70,7 @@ def shard(
     print_shards(result, out, write_shard_report(out, result.manifest), replace=replace)
 
 
-@record_options(ShardOptions, only=tuple(ReadOptions.model_fields))
+@record_options(ShardOptions, only=_READING)
 def sample(
     option_values: dict[str, Any],
     sources: Annotated[

@@ -9,7 +9,7 @@ from cluster.cli.display.console import (
     format_word,
     list_examples,
 )
-from cluster.cli.display.records import describe_records
+from cluster.cli.display.records import describe_reading, describe_records
 from cluster.cli.display.tables import TextTable
 from pipelines.builds.report import read_report
 from pipelines.ingest.source_changes import SourceChanges
@@ -57,7 +57,8 @@ def print_version(build: str, manifest: BuildManifest) -> None:
     else:
         vectors_from = manifest.vectors_from.version if manifest.vectors_from else None
         OUT.print(describe_missing_vectors(build, manifest.version, vectors_from))
-    if line := describe_records(manifest.records):
+    records = manifest.records
+    for line in filter(None, (describe_records(records), *describe_reading(records.decisions, records.textless))):
         OUT.print(line)
 
 

@@ -1,7 +1,7 @@
 """Output of `bitcipher filter`: the percentage kept of each source directory, unknown words and bad records."""
 
 from cluster.cli.display.console import OUT, format_count, format_share, list_examples
-from cluster.cli.display.records import describe_records
+from cluster.cli.display.records import describe_reading, describe_records
 from cluster.cli.display.tables import TextTable
 from pipelines.filter.filter_manifest import FilterCounts, FilterManifest
 
@@ -33,7 +33,8 @@ def print_filtered_corpus(manifest: FilterManifest, out: str) -> None:
         )
     spans, words = format_count(total.constrained.total(), "span"), format_count(total.words_in_spans, "word")
     OUT.print(f"\n{spans} with {words} in a vocabulary of {manifest.vocabulary.words:,} → {out}")
-    if line := describe_records(total.records):
+    records = total.records
+    for line in filter(None, (describe_records(records), *describe_reading(records.decisions, records.textless))):
         OUT.print(line)
 
 

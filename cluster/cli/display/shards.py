@@ -4,10 +4,12 @@ from collections.abc import Iterable
 
 from cluster.cli.display.builds import print_changes
 from cluster.cli.display.console import OUT, format_count, format_share, format_word, list_examples
+from cluster.cli.display.records import describe_reading, describe_replacements
 from cluster.cli.display.tables import TextTable
 from pipelines.reports.shard.page import make_funnel
 from pipelines.shard.sample import SampledRecord
 from pipelines.shard.shard_corpus import ShardResult
+from pipelines.shard.unused_options import describe_unused
 
 # Maximum number of documents to list that come back.
 RETURNED = 20
@@ -36,6 +38,13 @@ def print_shards(result: ShardResult, out: str, report: str, *, replace: bool) -
     if result.returned:
         names = [document.url or f"{document.source}:{document.offset}" for document in result.returned]
         OUT.print(f"\n{format_count(len(names), 'document')} came back: {list_examples(names, RETURNED)}")
+    lines = (
+        describe_replacements(accounts.replacements),
+        *describe_reading(accounts.decisions, accounts.textless),
+        describe_unused(manifest.options, accounts),
+    )
+    for line in filter(None, lines):
+        OUT.print(line)
     documents = format_count(accounts.kept, "document")
     shards = format_count(manifest.tables.files.rows, "shard")
     OUT.print(

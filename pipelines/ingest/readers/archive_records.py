@@ -18,12 +18,17 @@ from pipelines.ingest.raw_documents import BadRecord, escape_excerpt
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.archive_blocks import ArchiveBlocks, GzipBlocks, StreamBlocks
 from pipelines.ingest.readers.archive_window import ArchiveWindow
-from pipelines.ingest.readers.byte_streams import open_decompressed, open_stored
-from pipelines.ingest.sources import Source, compression_of
+from pipelines.ingest.readers.byte_streams import find_compression, open_decompressed, open_stored
+from pipelines.ingest.readers.other_kinds import check_content
+from pipelines.ingest.sources import Source
 
 MAX_HEADER_BYTES = 1 << 16
 MAX_LINE_BYTES = 1 << 14
 MAX_HEADERS = 1_000
+
+# Reasons of bytes that are no record, and of the last record if it is incomplete. Files of other kinds have only these.
+NOT_A_RECORD = "not a record"
+TRUNCATED = "truncated"
 
 # Number of times that a source is read again from the header of a large record whose length is wrong. The limit keeps
 # the time linear for a source in which all lengths are wrong.
@@ -89,17 +94,25 @@ def iter_records(source: Source, options: ReadOptions, syntax: ArchiveSyntax) ->
     Memory holds at most `options.max_record_bytes` of a body.
     """
     with _open_blocks(source, syntax) as blocks:
-        yield from _Framer(source, blocks, syntax, options.max_record_bytes).iter_records()
+        records = _Framer(source, blocks, syntax, options.max_record_bytes).iter_records()
+        has_record = False
+        for record in records:
+            has_record = (
+                has_record or not isinstance(record, BadRecord) or record.reason not in (NOT_A_RECORD, TRUNCATED)
+            )
+            yield record
+    if not has_record:
+        check_content(source, options)
 
 
 @contextmanager
 def _open_blocks(source: Source, syntax: ArchiveSyntax) -> Iterator[ArchiveBlocks]:
-    if compression_of(source.uri) != ".gz":
-        with open_decompressed(source) as stream:
-            yield StreamBlocks(source, stream)
-        return
     with open_stored(source) as stored:
-        yield GzipBlocks(source, stored, lambda content: syntax.start.match(content) is not None)
+        if find_compression(source, stored) == ".gz":
+            yield GzipBlocks(source, stored, lambda content: syntax.start.match(content) is not None)
+            return
+    with open_decompressed(source) as stream:
+        yield StreamBlocks(source, stream)
 
 
 class _Framer:
@@ -135,7 +148,7 @@ class _Framer:
         if not start:
             if end is None and len(content) < MAX_HEADER_BYTES:
                 return self._lose_rest(0)
-            return self._lose(1, "not a record", "does not begin with the header of a record")
+            return self._lose(1, NOT_A_RECORD, "does not begin with the header of a record")
         if end is None:
             if len(content) < MAX_HEADER_BYTES:
                 return self._lose_rest(1)
@@ -143,7 +156,7 @@ class _Framer:
         self._next_pattern = self._syntax.next_start if start[0].endswith(BLANK) else self._syntax.next_start_lf
         header = bytes(content[: end.end()])
         if self._next_pattern.search(header):
-            return self._lose(len(BLANK), "not a record", "has an incomplete header")
+            return self._lose(len(BLANK), NOT_A_RECORD, "has an incomplete header")
         if problem := check_header(header):
             return self._lose(len(header), "large header", problem)
         lengths = self._syntax.length.findall(header)
@@ -226,7 +239,7 @@ class _Framer:
         if gap := window.resume():
             return gap._replace(offset=offset, excerpt=excerpt)
         message = f"{self._uri} is truncated: its last record, at byte {offset:,}, is incomplete. Download it again."
-        return BadRecord(offset, "truncated", message, excerpt)
+        return BadRecord(offset, TRUNCATED, message, excerpt)
 
     def _next_start(self, start: int, stop: int | None = None) -> int | None:
         """Return the first position from `start` to before `stop`, in the window, at which a record begins."""

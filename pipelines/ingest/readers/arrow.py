@@ -9,7 +9,8 @@ from bitcipher.errors import BitcipherError, first_line
 from pipelines.ingest.raw_documents import ReadRecord
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.byte_streams import open_decompressed
-from pipelines.ingest.readers.table_rows import BATCH_ROWS, choose_columns, read_rows
+from pipelines.ingest.readers.other_kinds import check_content
+from pipelines.ingest.readers.table_rows import BATCH_ROWS, DocumentColumns
 from pipelines.ingest.sources import Source
 
 # First bytes of the file format. All other bytes are read as the stream format.
@@ -25,21 +26,24 @@ def read(source: Source, options: ReadOptions) -> Iterator[ReadRecord]:
     Raises:
         BitcipherError: if the column is missing or not of strings, or the file is damaged.
     """
-    start = 1
+    start, columns = 1, None
     with open_decompressed(source) as stream:
         try:
             for batch in _iter_batches(stream):
-                columns = choose_columns(batch.schema, source, options.field)
-                checked = _check_buffers(batch, [each for each in columns if each])
+                columns = columns or DocumentColumns(batch.schema, source, options)
+                checked = _check_buffers(batch, columns.names)
                 for first in range(0, len(checked), BATCH_ROWS):
                     rows = checked.slice(first, BATCH_ROWS)
-                    yield from read_rows(rows, start, columns, source, options.max_record_bytes)
+                    yield from columns.read_rows(rows, start)
                     start += len(rows)
         # A damaged size can ask for more memory than there is.
         except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError) as error:
+            if start == 1:
+                check_content(source, options)
             raise BitcipherError(
                 f"Cannot read {source.uri} as Arrow after row {start - 1:,}: {first_line(error)}. Download it again."
             ) from error
+    yield from columns.decisions() if columns else ()
 
 
 def _iter_batches(stream: Any) -> Iterator[pa.RecordBatch]:

@@ -7,6 +7,7 @@ truncated files, and for other data than a member after a complete one.
 """
 
 import bz2
+import codecs
 import io
 import lzma
 import sys
@@ -23,17 +24,30 @@ from smart_open.compression import compression_wrapper
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.block_hashes import VerifiedStream
+from pipelines.ingest.compressions import compression_of_bytes, may_begin
+from pipelines.ingest.content_kinds import BEGINNING_BYTES, has_control_characters, identify_binary
 from pipelines.ingest.raw_documents import BadRecord, escape_excerpt
 from pipelines.ingest.readers.member_stream import MemberStream
 from pipelines.ingest.sources import Source, compression_of
 
 if sys.version_info >= (3, 14):
-    from compression.zstd import ZstdError
+    from compression.zstd import ZstdDecompressor, ZstdDict, ZstdError
 else:
-    from backports.zstd import ZstdError
+    from backports.zstd import ZstdDecompressor, ZstdDict, ZstdError
+
+# Formats of web archives, of which gzip compresses each record.
+ARCHIVES = ("wet", "warc", "arc")
 
 # Bytes read or decompressed at a time: large enough that the overhead of Python does not matter.
 BUFFER_BYTES = 1 << 18
+
+
+# First frame of a `.warc.zst` file with a dictionary, beginnings of its content, and maximum size of the dictionary:
+# wget-at and the tools of the Internet Archive write 1 MiB.
+DICTIONARY_FRAME = b"\x5d\x2a\x4d\x18"
+DICTIONARY_MAGIC = b"\x37\xa4\x30\xec"
+ZSTD_FRAME = b"\x28\xb5\x2f\xfd"
+MAX_DICTIONARY_BYTES = 1 << 25
 
 
 class _Lz4File(LZ4FrameFile):
@@ -69,12 +83,41 @@ def _open_xz(file: IO[bytes], mode: str) -> IO[bytes]:
     return io.BufferedReader(stream, BUFFER_BYTES)
 
 
+def _open_zst(file: IO[bytes], mode: str) -> IO[bytes]:
+    dictionary = _read_dictionary(file)
+    # The decompressor skips the frame of the dictionary, as all frames of its kind.
+    file.seek(0)
+    stream = MemberStream(file, lambda: ZstdDecompressor(zstd_dict=dictionary), BUFFER_BYTES)
+    return io.BufferedReader(stream, BUFFER_BYTES)
+
+
+def _read_dictionary(file: IO[bytes]) -> ZstdDict | None:
+    """Return the dictionary in the first frame of a file, as in `.warc.zst` files (IIPC 2021), or None."""
+    header = file.read(8)
+    if not header.startswith(DICTIONARY_FRAME) or len(header) < 8:
+        return None
+    size = int.from_bytes(header[4:], "little")
+    content = file.read(size) if size <= MAX_DICTIONARY_BYTES else b""
+    if len(content) < size:
+        raise OSError("the dictionary at its beginning is incomplete or too large")
+    if content.startswith(ZSTD_FRAME):
+        content = ZstdDecompressor().decompress(content, MAX_DICTIONARY_BYTES)
+    return ZstdDict(content, is_raw=not content.startswith(DICTIONARY_MAGIC))
+
+
 # Registered under new endings, because replacing .gz would change smart_open for all other code in the process.
 register_compressor(".igzip", _open_igzip)
 register_compressor(".lz4-safe", _open_lz4)
 register_compressor(".bz2-members", _open_bz2)
 register_compressor(".xz-members", _open_xz)
-OWN_COMPRESSORS = {".gz": ".igzip", ".lz4": ".lz4-safe", ".bz2": ".bz2-members", ".xz": ".xz-members"}
+register_compressor(".zst-members", _open_zst)
+OWN_COMPRESSORS = {
+    ".gz": ".igzip",
+    ".zst": ".zst-members",
+    ".lz4": ".lz4-safe",
+    ".bz2": ".bz2-members",
+    ".xz": ".xz-members",
+}
 
 
 @contextmanager
@@ -87,7 +130,7 @@ def open_decompressed(source: Source) -> Iterator[io.BufferedReader]:
     with (
         translating_damage(source.uri),
         open_stored(source) as stored,
-        _decompressed(stored, compression_of(source.uri)) as stream,
+        _decompressed(stored, find_compression(source, stored)) as stream,
     ):
         yield stream
 
@@ -118,6 +161,25 @@ def translating_damage(uri: str) -> Iterator[None]:
         ) from error
 
 
+def find_compression(source: Source, stored: io.BufferedReader) -> str:
+    """Return the ending of the compression of a stream at its beginning, or an empty string.
+
+    The first bytes decide. A file whose name has the ending of a compression is uncompressed if its first bytes prove
+    another kind of content, or are text; else it is a damaged file of that compression.
+    """
+    beginning = stored.peek(BEGINNING_BYTES)[:BEGINNING_BYTES]
+    named = compression_of(source.uri)
+    if found := compression_of_bytes(beginning):
+        return found
+    if not named or may_begin(beginning, named):
+        return named
+    kind = identify_binary(beginning)
+    # Noise before the members of an archive loses only itself.
+    is_other = kind is not None and (source.format in kind.formats or source.format not in ARCHIVES)
+    has_mark = beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return "" if is_other or has_mark or not has_control_characters(beginning) else named
+
+
 def _decompressed(stored: Any, compression: str) -> Any:
     """Return a stream with `peek`, which the types of fsspec and smart_open lack."""
     if not compression:
@@ -125,16 +187,26 @@ def _decompressed(stored: Any, compression: str) -> Any:
     return compression_wrapper(stored, "rb", compression=OWN_COMPRESSORS.get(compression, compression))
 
 
+def _read_line(stream: IO[bytes], source: Source, number: int, limit: int) -> bytes:
+    try:
+        return stream.readline(limit)
+    except EOFError:
+        raise BitcipherError(
+            f"{source.uri} is truncated: it ends in the middle of its compressed data, after line {number:,}. Download "
+            "it again."
+        ) from None
+
+
 def iter_lines(stream: IO[bytes], source: Source, limit: int) -> Iterator[tuple[int, bytes | BadRecord]]:
     """Yield the number, from 1, and the bytes of each line; for lines above `limit` bytes, a bad record."""
     number = 0
-    while line := stream.readline(limit + 1):
+    while line := _read_line(stream, source, number, limit + 1):
         number += 1
         if len(line) <= limit:
             yield number, line
             continue
         beginning = escape_excerpt(line)
         while line and not line.endswith(b"\n"):
-            line = stream.readline(limit)
+            line = _read_line(stream, source, number, limit)
         message = f"Line {number} of {source.uri} is longer than {limit >> 20} MiB: raise `max_record_mib`."
         yield number, BadRecord(number, "too large", message, beginning)

@@ -5,7 +5,8 @@ from itertools import islice
 
 import orjson
 
-from pipelines.ingest.raw_documents import DETAIL_FIELDS, BadRecord, RawDocument, escape_excerpt
+from pipelines.ingest.document_fields import MISSING, DetailFinder, find_value
+from pipelines.ingest.raw_documents import BadRecord, Decision, RawDocument, ReadRecord, escape_excerpt
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.byte_streams import iter_lines
 from pipelines.ingest.readers.text_encoding import open_text
@@ -16,33 +17,36 @@ class _LineError(Exception):
     """Reason and message of a bad line."""
 
 
-def read(source: Source, options: ReadOptions) -> Iterator[RawDocument | BadRecord]:
+def read(source: Source, options: ReadOptions) -> Iterator[ReadRecord]:
     """Yield the text of each line. A null becomes an empty string, and blank lines are skipped.
 
     Bytes that are not valid in the encoding of the source become U+FFFD. A line is bad if it is not a JSON object, or
     its field is missing or not a string.
     """
-    with open_text(source, options) as stream:
+    finder = DetailFinder(options.detail_fields)
+    with open_text(source, options) as (stream, encoding):
+        yield from encoding.decisions("file")
         for number, line in iter_lines(stream, source, options.max_record_bytes):
             if isinstance(line, BadRecord):
                 yield line
             elif not line.isspace():
                 try:
-                    yield _document(line, options.field, source, number)
+                    yield _document(line, options.field, finder, source, number)
                 except _LineError as error:
                     reason, message = error.args
                     yield BadRecord(number, reason, message, escape_excerpt(line))
+    yield from map(Decision, finder.found.values())
 
 
-def _document(line: bytes, field: str, source: Source, number: int) -> RawDocument:
+def _document(line: bytes, field: str, finder: DetailFinder, source: Source, number: int) -> RawDocument:
     record = _parse(line, source, number)
-    if field not in record:
+    text = find_value(record, field)
+    if text is MISSING:
         raise _LineError(
             "no field",
             f"Line {number} of {source.uri} has no field {field!r}; its fields are {', '.join(islice(record, 20))}. "
             "Set `field` to the field that holds the text.",
         )
-    text = record[field]
     if text is None:
         text = ""
     elif not isinstance(text, str):
@@ -51,8 +55,7 @@ def _document(line: bytes, field: str, source: Source, number: int) -> RawDocume
             f"The field {field!r} in line {number} of {source.uri} is {_kind(text)}, not a string. "
             "Set `field` to the field that holds the text, or correct the line.",
         )
-    values = (_first_string(record, names) for names in DETAIL_FIELDS)
-    return RawDocument((text,), number, *values)
+    return RawDocument((text,), number, *finder.find(record))
 
 
 def _parse(line: bytes, source: Source, number: int) -> dict[str, object]:
@@ -74,11 +77,6 @@ def _parse(line: bytes, source: Source, number: int) -> dict[str, object]:
             f"Line {number} of {source.uri} is {_kind(record)}, not a JSON object: write one object per line.",
         )
     return record
-
-
-def _first_string(record: dict[str, object], names: tuple[str, ...]) -> str:
-    """Return the first value that is a string, or an empty string."""
-    return next((value for name in names if isinstance(value := record.get(name), str)), "")
 
 
 def _kind(value: object) -> str:

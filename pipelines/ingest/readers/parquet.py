@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 from bitcipher.errors import BitcipherError, first_line
 from pipelines.ingest.raw_documents import BadRecord, ReadRecord
 from pipelines.ingest.read_options import ReadOptions
-from pipelines.ingest.readers.byte_streams import open_decompressed
-from pipelines.ingest.readers.table_rows import BATCH_ROWS, choose_columns, read_rows
+from pipelines.ingest.readers.byte_streams import find_compression, open_stored
+from pipelines.ingest.readers.other_kinds import check_content
+from pipelines.ingest.readers.table_rows import BATCH_ROWS, DocumentColumns
 from pipelines.ingest.sources import Source
 
 # Limits of a footer, which is parsed as a whole: the bytes of a string, and the items of a list.
@@ -25,7 +26,11 @@ def read(source: Source, options: ReadOptions) -> Iterator[ReadRecord]:
     Raises:
         BitcipherError: if the column is missing or not of strings, or the footer of the file is damaged.
     """
-    with open_decompressed(source) as stream:
+    with open_stored(source) as stream:
+        if compression := find_compression(source, stream):
+            raise BitcipherError(
+                f"{source.uri} is compressed ({compression}), and Parquet is read from its end: decompress it first."
+            )
         try:
             file = pq.ParquetFile(
                 stream,
@@ -33,34 +38,29 @@ def read(source: Source, options: ReadOptions) -> Iterator[ReadRecord]:
                 thrift_container_size_limit=MAX_FOOTER_ITEMS,
                 page_checksum_verification=True,
             )
-            schema = file.schema_arrow
-            columns = choose_columns(schema, source, options.field)
+            columns = DocumentColumns(file.schema_arrow, source, options)
             groups = [max(0, file.metadata.row_group(index).num_rows) for index in range(file.num_row_groups)]
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: a damaged column name
+            check_content(source, options)
             raise BitcipherError(
                 f"Cannot read {source.uri} as Parquet: {first_line(error)}. Download it again."
             ) from error
         start = 1
         for index, rows in enumerate(groups):
-            yield from _read_group(file, index, range(start, start + rows), columns, source, options)
+            yield from _read_group(file, index, range(start, start + rows), columns, source)
             start += rows
+    yield from columns.decisions()
 
 
 def _read_group(
-    file: pq.ParquetFile,
-    index: int,
-    rows: range,
-    columns: list[str | None],
-    source: Source,
-    options: ReadOptions,
+    file: pq.ParquetFile, index: int, rows: range, columns: DocumentColumns, source: Source
 ) -> Iterator[ReadRecord]:
     """Yield the rows of a row group, and one bad record for all rows from the first that cannot be read."""
     start = rows.start
-    names = [each for each in columns if each]
     damage: object = "rows are missing"  # Arrow silently skips a page whose header is damaged
     try:
-        for batch in file.iter_batches(BATCH_ROWS, row_groups=[index], columns=names, use_threads=False):
-            for record in read_rows(batch, start, columns, source, options.max_record_bytes):
+        for batch in file.iter_batches(BATCH_ROWS, row_groups=[index], columns=columns.names, use_threads=False):
+            for record in columns.read_rows(batch, start):
                 if record.offset not in rows:
                     break
                 yield record

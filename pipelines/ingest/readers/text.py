@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.raw_documents import BadRecord, RawDocument
+from pipelines.ingest.raw_documents import BadRecord, RawDocument, ReadRecord
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.byte_streams import iter_lines, translating_damage
 from pipelines.ingest.readers.text_encoding import open_text
@@ -18,13 +18,14 @@ READ_BYTES = 1 << 20
 _WHITE_SPACE = re.compile(r"\s")
 
 
-def read(source: Source, options: ReadOptions) -> Iterator[RawDocument | BadRecord]:
+def read(source: Source, options: ReadOptions) -> Iterator[ReadRecord]:
     """Yield the lines of a file without their endings, or the whole file.
 
     A line ends with LF or CRLF only, because other separators, such as U+2028, occur inside documents. Bytes that are
     not valid in the encoding of the source become U+FFFD.
     """
-    with open_text(source, options) as stream:
+    with open_text(source, options) as (stream, encoding):
+        yield from encoding.decisions("file")
         if options.document == "file":
             yield RawDocument(_decoded(stream, source, options.max_record_bytes), 1)
             return

@@ -6,21 +6,40 @@ of one record, so nothing in an archive is opened as a path or a URL.
 
 import io
 import re
+import zlib
 from collections.abc import Container, Iterable, Iterator
+from typing import NamedTuple
 
 from fastwarc.warc import WarcHeader, WarcRecord, WarcRecordType
 from resiliparse.extract.html2text import extract_plain_text
 
-from pipelines.ingest.raw_documents import BadRecord, RawDocument, ReadRecord, SkippedRecord, escape_excerpt
+from pipelines.ingest.raw_documents import BadRecord, Decision, RawDocument, ReadRecord, SkippedRecord, escape_excerpt
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.archive_records import MAX_HEADER_BYTES, WARC, ArchiveRecord, check_header
-from pipelines.ingest.readers.text_encoding import SAMPLE_BYTES, NotTextError, choose_encoding
+from pipelines.ingest.readers.media_types import (
+    BEGINNING_BYTES,
+    HTML,
+    OTHER,
+    choose_media_type,
+    may_be_document,
+    parse_charset,
+)
+from pipelines.ingest.readers.text_encoding import SAMPLE_BYTES, EncodingChoice, NotTextError, choose_encoding
 from pipelines.ingest.sources import Source
 
 WEB_TYPES = (WarcRecordType.response, WarcRecordType.resource, WarcRecordType.conversion)
 
-HTML_TYPES = ("text/html", "application/xhtml+xml")
-TEXT_TYPES = ("text/plain",)
+# Field that crawlers, such as CommonCrawl's, add after they have examined a payload.
+IDENTIFIED_TYPE = "WARC-Identified-Payload-Type"
+
+# Names of the fields of a header. They are case-insensitive (ISO 28500:2017, section 4), and fastwarc needs some of
+# them in the usual case.
+FIELD_NAME = re.compile(rb"^([A-Za-z0-9-]+)[ \t]*:", re.MULTILINE)
+CONTENT_TYPE = re.compile(rb"^Content-Type:[^\n]*\n", re.MULTILINE)
+USUAL_NAMES = {b"warc-type": b"WARC-Type", b"content-type": b"Content-Type", b"content-length": b"Content-Length"}
+
+# Beginning of gzip data.
+GZIP_MAGIC = b"\x1f\x8b\x08"
 
 # Elements that are never part of the main text.
 SKIPPED_ELEMENTS = ("header", "nav", "aside", "footer", "figure", "figcaption", "button")
@@ -35,6 +54,18 @@ DIV = re.compile(r"<(/?)div\b", re.IGNORECASE)
 
 # Maximum number of attributes of one element. The parser needs a time that is quadratic in the number.
 MAX_ATTRIBUTES = 5_000
+
+
+class Payload(NamedTuple):
+    """Decoded payload of a response or of a resource."""
+
+    content: bytes
+    media_type: str
+    """`HTML` or `TEXT`."""
+    reason: str
+    """What decided about the media type, if it is not the one that the server sent; else an empty string."""
+    charset: str | None
+    """Encoding that the header declares."""
 
 
 class _BadRecordError(Exception):
@@ -65,7 +96,7 @@ def read_documents(
             yield record
             continue
         try:
-            yield _read_document(record, options, document_types)
+            yield from _read_document(record, options, document_types)
         except _SkippedRecordError as error:
             yield SkippedRecord(record.offset, *error.args)
         except _BadRecordError as error:
@@ -76,56 +107,79 @@ def read_documents(
 
 def _read_document(
     record: ArchiveRecord, options: ReadOptions, document_types: Container[WarcRecordType]
-) -> RawDocument:
+) -> list[ReadRecord]:
+    """Return the decisions about a record, and its document."""
+    record = record._replace(header=_usual_header(record.header))
     try:
-        # fastwarc needs \r\n here, which some files lack.
-        parsed = WarcRecord.from_bytes(record.header.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+        parsed = WarcRecord.from_bytes(record.header)
     except (OSError, ValueError) as error:
         raise _BadRecordError("bad header", f"has a header that cannot be parsed ({error})") from None
     record_type = parsed.record_type
     if record_type not in document_types:
         raise _SkippedRecordError(f"{record_type} record")
+    if record_type == WarcRecordType.response and record.body.startswith(b"HTTP/") and not parsed.is_http:
+        record = record._replace(header=_http_header(record.header))
+    decisions: list[ReadRecord] = []
     if record_type == WarcRecordType.conversion:
         text = record.body.decode(options.encoding or "utf-8", errors="replace")
     else:
-        text = _page_text(record, options)
+        text = _page_text(record, options, decisions)
     headers = parsed.headers
-    return RawDocument(
+    document = RawDocument(
         (text,),
         record.offset,
         (headers.get(WarcHeader.WARC_TARGET_URI) or "").strip("<>"),
         headers.get(WarcHeader.WARC_DATE) or "",
         headers.get("WARC-Identified-Content-Language") or "",
     )
+    return [*decisions, document]
 
 
-def _page_text(record: ArchiveRecord, options: ReadOptions) -> str:
-    """Return the text of a response or of a resource."""
-    media_type, charset, payload = _decoded_payload(record, options.max_record_bytes)
-    is_html = media_type in HTML_TYPES
+def _usual_header(header: bytes) -> bytes:
+    """Return the header of a record with the usual names of its fields, and the line ends that fastwarc needs."""
+    header = FIELD_NAME.sub(lambda match: USUAL_NAMES.get(match[1].lower(), match[1]) + b":", header)
+    return header.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+
+
+def _http_header(header: bytes) -> bytes:
+    """Return the header of a record that says that the body is an HTTP response, which some archives do not say."""
+    first, _, rest = CONTENT_TYPE.sub(b"", header).partition(b"\r\n")
+    return first + b"\r\nContent-Type: application/http; msgtype=response\r\n" + rest
+
+
+def _page_text(record: ArchiveRecord, options: ReadOptions, decisions: list[ReadRecord]) -> str:
+    """Return the text of a response or of a resource, and add what was decided about it."""
+    payload = _decoded_payload(record, options.max_record_bytes)
+    content, is_html = payload.content, payload.media_type == HTML
+    declared = filter(None, (payload.charset, _meta_charset(content, is_html)))
     try:
-        codec = options.encoding or choose_encoding(payload[:SAMPLE_BYTES], charset or _meta_charset(payload, is_html))
+        if options.encoding:
+            encoding = EncodingChoice(options.encoding)
+        else:
+            encoding = choose_encoding(content[:SAMPLE_BYTES], tuple(declared), is_markup=is_html)
     except NotTextError as error:
         raise _BadRecordError("not text", f"is {error}, not text") from None
-    text = payload.decode(codec, errors="replace")
+    if payload.reason:
+        decisions.append(Decision(f"page read as {payload.media_type} ({payload.reason})"))
+    decisions.extend(encoding.decisions("page"))
+    text = content.decode(encoding.codec, errors="replace").removeprefix("\ufeff")
     return _main_text(text) if is_html else text
 
 
-def _decoded_payload(record: ArchiveRecord, max_bytes: int) -> tuple[str, str | None, bytes]:
-    """Return media type, declared encoding, and payload of a response or of a resource.
+def _decoded_payload(record: ArchiveRecord, max_bytes: int) -> Payload:
+    """Return the payload of a response or of a resource.
 
     Some crawlers store decoded bodies, but keep the headers of the encoded ones. Therefore a body that cannot be
     decoded is returned as it is, and is refused later if it is not text.
     """
     header_end = WARC.header_end.search(record.body, 0, MAX_HEADER_BYTES)
-    for auto_decode in ("all", "none"):
+    for auto_decode in ("all", "transfer", "content", "none"):
         parsed = WarcRecord.from_reader(io.BytesIO(record.header + record.body), quirks_mode=True)
+        identified = parsed.headers.get(IDENTIFIED_TYPE)
         if not parsed.is_http:
             if parsed.record_type == WarcRecordType.response:
                 raise _SkippedRecordError("not a web page")  # such as the answer of a DNS server
-            media_type = _media_type(parsed.headers.get("Content-Type"))
-            _check_media_type(media_type)
-            return media_type, None, record.body
+            return _make_payload(record.body, identified, parsed.headers.get("Content-Type"))
         if problem := check_header(record.body[: header_end.end() if header_end else MAX_HEADER_BYTES + 1]):
             raise _BadRecordError("large header", problem)
         try:
@@ -135,24 +189,41 @@ def _decoded_payload(record: ArchiveRecord, max_bytes: int) -> tuple[str, str | 
                 raise _BadRecordError("no HTTP status", "has no HTTP status")
             if status != 200:
                 raise _SkippedRecordError(f"status {status}")
-            media_type = _media_type(parsed.http_content_type)
-            _check_media_type(media_type)
-            payload = parsed.reader.read(max_bytes + 1)
+            served = parsed.http_headers.get("Content-Type")
+            if not may_be_document(identified, served):
+                raise _SkippedRecordError("not a web page")
+            content = parsed.reader.read(max_bytes + 1)
+            is_deflated = auto_decode != "all" and "deflate" in (parsed.http_headers.get("Content-Encoding") or "")
+            content = _inflate(content, max_bytes + 1, is_deflated=is_deflated)
         except (OSError, ValueError):
             continue
-        if len(payload) > max_bytes:
+        if len(content) > max_bytes:
             raise _BadRecordError("too large", f"is larger than {max_bytes >> 20} MiB: raise `max_record_mib`")
-        return media_type, parsed.http_charset, payload
+        return _make_payload(content, identified, served)
     raise _BadRecordError("bad HTTP response", "has an HTTP response that cannot be parsed")
 
 
-def _media_type(content_type: str | None) -> str:
-    return (content_type or "").partition(";")[0].strip().lower()
+def _inflate(content: bytes, max_bytes: int, *, is_deflated: bool) -> bytes:
+    """Return at most `max_bytes` of a payload without a compression that fastwarc does not decode.
+
+    These are gzip without a header that says so, and deflate without zlib's header, which browsers accept. Payloads
+    that cannot be decompressed are returned as they are.
+    """
+    if not is_deflated and not content.startswith(GZIP_MAGIC):
+        return content
+    decompressor = zlib.decompressobj(wbits=-zlib.MAX_WBITS if is_deflated else zlib.MAX_WBITS | 16)
+    try:
+        decompressed = decompressor.decompress(content, max_bytes)
+    except zlib.error:
+        return content
+    return decompressed if decompressor.eof or len(decompressed) == max_bytes else content
 
 
-def _check_media_type(media_type: str) -> None:
-    if media_type not in (*HTML_TYPES, *TEXT_TYPES):
+def _make_payload(content: bytes, identified: str | None, content_type: str | None) -> Payload:
+    media_type, reason = choose_media_type(identified, content_type, content[:BEGINNING_BYTES])
+    if media_type == OTHER:
         raise _SkippedRecordError("not a web page")
+    return Payload(content, media_type, reason, parse_charset(content_type))
 
 
 def _meta_charset(payload: bytes, is_html: bool) -> str | None:

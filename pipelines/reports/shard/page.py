@@ -8,6 +8,7 @@ from pipelines.reports.pages.rendering import render_page
 from pipelines.shard.accounts import Accounts, most_frequent
 from pipelines.shard.manifest import DocumentManifest
 from pipelines.shard.shard_corpus import REPORT
+from pipelines.shard.unused_options import describe_unused
 
 # Number of rows of the tables of languages and hosts.
 ROWS = 15
@@ -57,6 +58,9 @@ def write_shard_report(folder: str, manifest: DocumentManifest) -> str:
         hosts=most_frequent(accounts.hosts, ROWS),
         examples=accounts.examples,
         replacements=accounts.replacements,
+        decisions=most_frequent(accounts.decisions),
+        textless=accounts.textless,
+        unused=describe_unused(manifest.options, accounts),
     )
     uri = storage.join(folder, REPORT)
     with storage.writing(uri) as stream:

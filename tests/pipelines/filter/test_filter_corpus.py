@@ -257,8 +257,10 @@ def test_other_options_in_the_same_folder_raise(corpus, tmp_path):
     with pytest.raises(BitcipherError, match="vocabulary"):
         run_filter(corpus, tmp_path / "out")
     assert content(tmp_path / "out") == before
-    with pytest.raises(BitcipherError, match="is not empty"):
+    with pytest.raises(BitcipherError, match=r"is inside of .* which is read"):
         run_filter(corpus, corpus)
+    with pytest.raises(BitcipherError, match="is not empty"):
+        run_filter(corpus / "books", corpus)
 
 
 def test_filter_that_keeps_no_span_raises_and_leaves_no_files(corpus, tmp_path):

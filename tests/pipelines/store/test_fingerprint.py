@@ -72,12 +72,14 @@ def counts_digest(folder: Path, options: BuildOptions) -> str:
 
 # Digests since COUNTS_VERSION 2. Those of spaCy are for the rules of spaCy 3.8.
 GOLDEN = {
-    "whitespace": (BuildOptions(tokenizer="whitespace"), "f21ece787ede2eb370b04043f77279e0"),
+    "whitespace": (BuildOptions(tokenizer="whitespace"), "07af9a0da0304a63911d56dfc458c0f8"),
+    "as it is": (BuildOptions(tokenizer="whitespace", normalization="none"), "f21ece787ede2eb370b04043f77279e0"),
     "whitespace, summed": (
-        BuildOptions(mode="sum", window=12, tokenizer="whitespace", lowercase=False, summed=True),
+        BuildOptions(mode="sum", window=12, tokenizer="whitespace", lowercase=False, normalization="none", summed=True),
         "268dae020d20aa28a1d60fdfbcaa2350",
     ),
-    "spacy": (BuildOptions(), "177364f893087eaa23f23eb85cea7701"),
+    "spacy": (BuildOptions(), "2d04308db45a9a5a445f555429d0be19"),
+    "spacy, as it is": (BuildOptions(normalization="none"), "177364f893087eaa23f23eb85cea7701"),
 }
 
 
@@ -125,6 +127,13 @@ def test_options_that_change_counts_change_the_fingerprint(other):
     changed = {*COUNTING_FIELDS} & set(other) - {"window"} or {"window"}
     with pytest.raises(BitcipherError, match=f"{min(changed)} .* → "):
         check_same(fingerprint(options), now, "The build", "build again")
+
+
+def test_builds_from_before_normalization_have_the_fingerprint_of_text_as_it_is():
+    now, before = fingerprint(BuildOptions()), fingerprint(BuildOptions(normalization="none"))
+    assert "normalization" not in before
+    with pytest.raises(BitcipherError, match="normalization 'NFC' → None"):
+        check_same(now, before, "The build", "build again")
 
 
 def test_other_options_do_not_change_the_fingerprint():

@@ -42,9 +42,16 @@ def test_truncated_file_raises_with_its_name(stored, compress, ending):
 
 
 @pytest.mark.parametrize("ending", COMPRESSION_ENDINGS)
-def test_file_with_a_wrong_ending_raises_with_its_name(stored, ending):
-    with pytest.raises(BitcipherError, match=r"plain\.txt.*damaged"):
-        bytes_of(stored(f"plain.txt{ending}", CONTENT))
+@pytest.mark.parametrize("other", ["", *COMPRESSION_ENDINGS])
+def test_first_bytes_decide_about_the_compression(stored, compress, ending, other):
+    assert bytes_of(stored(f"a.txt{ending}", compress(other, CONTENT))) == CONTENT
+    assert bytes_of(stored("a.txt", compress(ending, CONTENT))) == CONTENT
+
+
+@pytest.mark.parametrize("ending", COMPRESSION_ENDINGS)
+def test_bytes_that_are_neither_text_nor_compressed_raise_with_their_name(stored, ending):
+    with pytest.raises(BitcipherError, match=r"noise\.txt.*If it is damaged"):
+        bytes_of(stored(f"noise.txt{ending}", bytes(range(256)) * 9))
 
 
 def test_missing_file_raises_with_its_name(tmp_path):

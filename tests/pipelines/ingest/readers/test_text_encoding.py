@@ -1,3 +1,4 @@
+import gzip
 import json
 
 import pytest
@@ -61,21 +62,17 @@ def test_bytes_of_another_encoding_after_the_sample_are_replaced_and_counted(sto
 
 def test_encoding_does_not_depend_on_the_bytes_after_the_sample():
     sample = (FRENCH.encode("cp1252") * 99)[: text_encoding.SAMPLE_BYTES]
-    assert choose_encoding(sample) == "cp1252"
+    assert choose_encoding(sample) == ("cp1252", "guessed")
 
 
 def test_character_at_the_end_of_the_sample_may_be_incomplete():
-    assert choose_encoding("é".encode()[:1]) == "utf-8"
+    assert choose_encoding("é".encode()[:1]).codec == "utf-8"
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj",
-        b"PK\x03\x04\x14\0\0\0\x08\0",
-        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
-        b"\x1f\x8b\x08\0\0\0\0\0\x02\xff",
-        b"PAR1" + bytes(range(32)) * 9,
+        b"BM6\0\0\0\0\0\0\x06\0\0\0" * 9,
         bytes(100),
         "English text in UTF-16.".encode("utf-16-le"),
     ],
@@ -87,6 +84,25 @@ def test_binary_files_are_refused(stored, content, name, document):
     with pytest.raises(BitcipherError, match=r"is binary data.*not text.*`encoding`") as error:
         read(source, ReadOptions(document=document))
     assert source.uri in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "noun"),
+    [
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj", "a PDF file"),
+        (b"PK\x03\x04\x14\0\0\0\x08\0", "a ZIP archive"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG image"),
+        (b"PAR1" + bytes(range(32)) * 9, "a Parquet file"),
+        (gzip.compress(gzip.compress(b"twice")), "compressed twice"),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.txt.gz"])
+def test_binary_files_are_named(stored, content, noun, name):
+    source = stored(name, content)
+    with pytest.raises(BitcipherError, match=f"is {noun}, and its name is that of") as error:
+        read(source)
+    assert source.uri in str(error.value)
+    assert "ownload" not in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["undefined", "idna", "base64", "latin-99", "", "rot13"])
