@@ -10,6 +10,7 @@ from typing import IO, Any
 import fsspec.config
 
 from bitcipher.errors import BitcipherError
+from bitcipher.installation import install_command
 
 # Time limit of a connection. Stores accept connections within milliseconds; ten seconds allow for a lost packet.
 CONNECT_SECONDS = 10
@@ -27,8 +28,8 @@ BLOCK_BYTES = 8 << 20
 
 S3 = ("s3", "s3a")
 OBJECT_STORES = (*S3, "gs", "gcs", "abfs", "abfss", "az")
-PACKAGES = {**dict.fromkeys(S3, "'bitcipher[s3]'"), "gs": "gcsfs", "gcs": "gcsfs"}
-PACKAGES |= dict.fromkeys(("abfs", "abfss", "az"), "adlfs")
+# Libraries of stores that no extra has.
+PACKAGES = {"gs": "gcsfs", "gcs": "gcsfs", **dict.fromkeys(("abfs", "abfss", "az"), "adlfs")}
 
 # EFBIG means that the file exceeds a limit on file sizes.
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -69,7 +70,10 @@ def settings(uri: str) -> dict[str, Any]:
 def installation(uri: str) -> str | None:
     """Return the command that installs the library of a store, as part of a sentence; None for other protocols."""
     protocol, _ = fsspec.core.split_protocol(uri)
-    return f"its library is not installed: run `pip install {PACKAGES[protocol]}`" if protocol in PACKAGES else None
+    if protocol not in OBJECT_STORES:
+        return None
+    command = install_command("s3") if protocol in S3 else f"pip install {PACKAGES[protocol]}"
+    return f"its library is not installed: run `{command}`"
 
 
 @contextmanager

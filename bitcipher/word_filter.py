@@ -6,8 +6,8 @@ The rules follow Deshpande et al. (2023), *Honey, I Shrunk the Language*, sectio
 import csv
 import re
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.text_files import read_lines
 
 # Endings of don't, it's, you're, can't, I'd and she'll after a split at the apostrophe, as Deshpande et al. split them.
 CONTRACTIONS = frozenset({"nt", "s", "re", "t", "d", "ll"})
@@ -18,7 +18,7 @@ COUNT_COLUMNS = ("frequency", "count", "counts")
 MAX_DIGITS = 18
 # Hyphens and dashes separate words of a corpus, as in the code of Deshpande et al.
 _DASHES = re.compile("[-‐‑‒–—―]+")
-# Character that replaces bytes that are not UTF-8. It stays in the words of a list, so these match no word of a text.
+# Character that stands for damaged bytes. It stays in the words of a list, so these match no word of a text.
 _REPLACEMENT = "\ufffd"
 
 
@@ -55,11 +55,11 @@ def extract_corpus_words(text: str) -> list[str]:
 def read_words(uri: str) -> frozenset[str]:
     """Return the words of a text file with one word per line, or of a CSV file with a column `word`.
 
-    Words are converted to lower case and reduced to letters, like the words of texts. Words with bytes that are not
-    UTF-8 (the word list of AO-CHILDES has some) match no text.
+    Words are converted to lower case and reduced to letters, like the words of texts. Words with U+FFFD (the word list
+    of AO-CHILDES has some) match no text.
 
     Raises:
-        BitcipherError: if the file is missing or contains no words.
+        BitcipherError: if the file is missing, is not text in UTF-8 and has no byte-order mark, or contains no words.
     """
     words = frozenset(_normalize(word) for word, _ in _read(uri)) - {""}
     _check_not_empty(uri, len(words))
@@ -91,9 +91,8 @@ def read_frequencies(uri: str) -> dict[str, int]:
 
 def _read(uri: str) -> list[tuple[str, str | None]]:
     """Return the word of each line, and its count if the file has a column of counts."""
-    with storage.reading(uri) as stream:
-        lines = stream.read().decode("utf-8-sig", errors="replace").split("\n")
-    columns = lines[0].strip().split(",")
+    lines = read_lines(uri)
+    columns = lines[0].strip().split(",") if lines else []
     if len(columns) == 1 or "word" not in columns:
         return [(line, None) for line in lines]
     count_column = next((name for name in COUNT_COLUMNS if name in columns), None)

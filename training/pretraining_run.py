@@ -9,7 +9,7 @@ from transformers import PreTrainedModel
 
 from bitcipher import json_files, storage
 from bitcipher.vectors import CipherVectors
-from training.data import TokenDataset, special_tokens, vocab_size
+from training.data import InputFormat, TokenDataset, special_tokens, tokenizer_files, vocab_size
 from training.embeddings import (
     FreezeSchedule,
     freeze_all_but_embeddings,
@@ -30,9 +30,10 @@ from training.loop import (
 )
 from training.loop.evaluation import evaluate
 from training.models import architecture_of, build_model, find_generator, load_model, training_flops
+from training.models.sentence_views import SentenceViewConfig
 from training.objectives import MaskedLM, SentenceViews, TextPairs, word_starts
 from training.recipe import Recipe
-from training.run_files import CONFIG, EMBEDDING_INIT, RECIPE, TOKENIZER, PretrainingConfig
+from training.run_files import CONFIG, EMBEDDING_INIT, RECIPE, PretrainingConfig
 
 
 def run_pretraining(values: dict[str, Any], advance: Callable[[int, str], None] = lambda step, note: None) -> None:
@@ -49,9 +50,10 @@ def run_pretraining(values: dict[str, Any], advance: Callable[[int, str], None] 
         run = make_training_run(recipe, text, config.vectors, folder, config.sources)
         world = World.current(recipe.loop.device)
         if world.rank == 0:
-            storage.write_bytes(str(folder / RECIPE), recipe.to_yaml().encode())
-            storage.write_bytes(str(folder / TOKENIZER), Path(text.folder, TOKENIZER).read_bytes())
-            write_digests(folder, [RECIPE, TOKENIZER])
+            files = {RECIPE: recipe.to_yaml().encode(), **run.model_files}
+            for name, content in files.items():
+                storage.write_bytes(str(folder / name), content)
+            write_digests(folder, files)
         run_loop(replace(run, store=store), world, advance)
 
 
@@ -95,7 +97,21 @@ def make_training_run(
         flops_of_sequence=None
         if isinstance(examples, SentenceExamples)
         else _flops_of_sequence(model, examples.input_length),
+        count_tokens=examples.count_tokens if isinstance(examples, PairExamples) else None,
+        model_files=tokenizer_files(text.tokenizer, _input_format(model, recipe.model.max_position_embeddings)),
     )
+
+
+def _input_format(model: PreTrainedModel, max_length: int) -> InputFormat:
+    """Return the special tokens around the texts that a language model is trained on."""
+    config = find_generator(model).config
+    config = config.encoder_config() if isinstance(config, SentenceViewConfig) else config
+    architecture = architecture_of(config)
+    if architecture == "t5":
+        return InputFormat("encoder-decoder", max_length)
+    if architecture in ("gpt2", "opt"):
+        return InputFormat("decoder", max_length)
+    return InputFormat("encoder", max_length, architecture == "roberta", architecture == "bert")
 
 
 def make_examples(

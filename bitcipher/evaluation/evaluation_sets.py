@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.text_files import read_lines
 
 
 class ScoredPair(NamedTuple):
@@ -32,7 +33,7 @@ def read_pairs(uri: str | os.PathLike[str], delimiter: str | None = None) -> lis
     skipped.
 
     Args:
-        uri: a text file in UTF-8.
+        uri: a text file in UTF-8, or with a byte-order mark.
         delimiter: column separator; by default tabs in lines that have tabs, otherwise spaces.
 
     Raises:
@@ -96,12 +97,6 @@ def list_similarity_files(uri: str) -> list[str]:
 
 def _iter_lines(uri: str) -> Iterator[tuple[int, str]]:
     """Yield the number and text of each line, except empty lines and comments."""
-    with storage.reading(uri) as stream:
-        content = stream.read()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BitcipherError(f"{uri} is not text in UTF-8: {error}.") from None
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(read_lines(uri), 1):
         if line.strip() and not line.startswith("#"):
             yield number, line.strip()

@@ -7,9 +7,11 @@ import numpy as np
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.formats.table_builder import warn_caller
 from bitcipher.table import VectorTable
+from bitcipher.text_files import read_lines
 
-_LINE = re.compile(r"(.+) (\d{1,18})")
+_LINE = re.compile(r"(.*?)[ \t]+(\d{1,18})[ \t]*")
 
 
 def write_counts(uri: str | os.PathLike[str], table: VectorTable) -> None:
@@ -20,17 +22,28 @@ def write_counts(uri: str | os.PathLike[str], table: VectorTable) -> None:
             stream.write(f"{word} {count}\n".encode())
 
 
-def read_counts(uri: str | os.PathLike[str], words: list[str]) -> np.ndarray:
-    """Return the counts of words, (n,) int64; 0 for words that are not in the file.
+def read_counts(uri: str | os.PathLike[str], words: list[str], encoding: str | None = None) -> np.ndarray:
+    """Return the counts of words, (n,) int64. Words that are not in the file have the count 0, with a warning.
+
+    Args:
+        uri: text file of words and counts. Blank lines are skipped.
+        words: the n words.
+        encoding: encoding of the file; by default that of its byte-order mark, or UTF-8.
 
     Raises:
-        BitcipherError: if the file is missing, or a line is not a word and its count.
+        BitcipherError: if the file is missing or not text, a line is not a word and its count, or a word has two
+            counts.
     """
+    uri = os.fspath(uri)
     counts: dict[str, int] = {}
-    with storage.reading(os.fspath(uri)) as stream:
-        for number, line in enumerate(stream, 1):
-            match = _LINE.fullmatch(line.decode("utf-8", "replace").rstrip("\r\n"))
-            if not match:
-                raise BitcipherError(f"Line {number:,} of {os.fspath(uri)} is not a word, a space and its count.")
-            counts[match[1]] = int(match[2])
+    for number, line in enumerate(read_lines(uri, encoding), 1):
+        if not line.strip():
+            continue
+        match = _LINE.fullmatch(line)
+        if not match:
+            raise BitcipherError(f"Line {number:,} of {uri} is not a word, a space and its count.")
+        if counts.setdefault(match[1], int(match[2])) != int(match[2]):
+            raise BitcipherError(f"Line {number:,} of {uri} has another count of {match[1]!r}: remove one of them.")
+    if missing := sum(word not in counts for word in words):
+        warn_caller(f"{uri} has no count of {missing:,} of the {len(words):,} words: their count is 0.")
     return np.array([counts.get(word, 0) for word in words], np.int64)

@@ -9,4 +9,4 @@ __all__ = ["read", "write"]
 
 def read(uri: str) -> VectorTable:
     """Read the file, with or without a header; see `read_lines`."""
-    return read_lines(uri, None, "fasttext")
+    return read_lines(uri, True, "fasttext")

@@ -12,6 +12,6 @@ def write(table: VectorTable, target: str, advance: Advance) -> None:
         write_lines(table, stream, advance)
 
 
-def read(uri: str) -> VectorTable:
+def read(uri: str, encoding: str | None = None, errors: str = "strict") -> VectorTable:
     """Read the text file without a header; see `read_lines`."""
-    return read_lines(uri, False, "glove")
+    return read_lines(uri, False, "glove", encoding, errors)

@@ -7,6 +7,7 @@ from bitcipher.formats.array_reader import read_array
 from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.formats.table_builder import check_table
 from bitcipher.table import VectorTable
+from bitcipher.text_files import read_lines
 
 VECTORS = "vectors.npy"
 WORDS = "words.txt"
@@ -32,10 +33,8 @@ def read(uri: str) -> VectorTable:
     """Read the folder.
 
     Raises:
-        BitcipherError: if a file is damaged, or if the files do not agree.
+        BitcipherError: if a file is missing or damaged, `words.txt` is not text, or the files do not agree.
     """
-    words = (storage.read_bytes(storage.join(uri, WORDS)) or b"").decode("utf-8", "replace").split("\n")
-    if words[-1] == "":
-        words.pop()
+    words = read_lines(storage.join(uri, WORDS))
     counts = read_array(storage.join(uri, COUNTS)) if storage.exists(storage.join(uri, COUNTS)) else None
     return check_table(uri, "numpy", words, read_array(storage.join(uri, VECTORS)), counts)

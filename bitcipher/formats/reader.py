@@ -1,25 +1,29 @@
 """Detection of file formats, and `read`, which reads vectors in any of them."""
 
+import io
 import os
+import re
 
 from bitcipher import storage
+from bitcipher.decompression import reading_decompressed
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.decompression import reading_decompressed
+from bitcipher.formats.line_layout import HEADER, find_layout
 from bitcipher.formats.registry import FORMATS, get_format
-from bitcipher.formats.word_lines import HEADER
+from bitcipher.formats.word2vec_binary import CONTROL, NotBinaryError
 from bitcipher.table import VectorTable
+from bitcipher.text_files import extend_ascii, marked_codec
 
 # Bytes that are read to detect a text format: enough for the first lines of any table.
 HEAD_BYTES = 1 << 20
 
 # Kinds of unsupported files by their first bytes, with instructions to convert them.
 _UNSUPPORTED = {
-    b"PK\x03\x04": "a zip archive (unpack it and read the file inside)",
-    b"BZh": "compressed with bzip2 (unpack it first)",
-    b"\xfd7zXZ": "compressed with xz (unpack it first)",
-    b"\x28\xb5\x2f\xfd": "compressed with Zstandard (unpack it first)",
-    b"\xba\x16\x4f\x2f": "a fastText model (read its .vec file instead)",
-    b"\x80": "a pickle, as gensim's `save` writes it (open it in gensim and pass it to CipherVectors.from_gensim)",
+    re.compile(rb".{4}\x00{4}\{\"", re.DOTALL): "a safetensors file without the words: give the folder that has both",
+    re.compile(rb"\x93NUMPY"): "an array without the words: give the folder that also has words.txt",
+    re.compile(rb"\xba\x16\x4f\x2f"): "a fastText model (read its .vec file instead)",
+    re.compile(rb"\x80[\x02-\x05]"): (
+        "a pickle, as gensim's `save` writes it (open it in gensim and pass it to CipherVectors.from_gensim)"
+    ),
 }
 
 
@@ -42,7 +46,30 @@ def read(uri: str | os.PathLike[str], format: str | None = None) -> VectorTable:
     uri = os.fspath(uri)
     if format is not None and not get_format(format).can_read:
         raise BitcipherError(f"The format {format} can only be written. Readable formats: {_readable_names()}.")
-    return get_format(format or _detect_format(uri)).read(uri)
+    if format is None and (format := _detect_format(uri)) == "word2vec-binary":
+        return _read_binary(uri)
+    return get_format(format).read(uri)
+
+
+def _read_binary(uri: str) -> VectorTable:
+    """Read a file that has a header and control characters. If its values have none, it is text."""
+    try:
+        table = get_format("word2vec-binary").read(uri)
+        if CONTROL.search(table.vectors[: 1 + HEAD_BYTES // table.vectors[0].nbytes].tobytes()):
+            return table
+        problem = "its values are text"
+    except NotBinaryError as error:
+        problem = str(error)
+        with reading_decompressed(uri) as stream:
+            if b"\0" in stream.read(HEAD_BYTES):  # which text of words and values does not have
+                raise
+    try:
+        return get_format("word2vec").read(uri)
+    except BitcipherError as error:
+        raise BitcipherError(
+            f"{uri} begins with a header of word2vec, but it is neither the binary format ({problem.rstrip('.')}) nor "
+            f"text ({str(error).rstrip('.')})."
+        ) from None
 
 
 def _readable_names() -> str:
@@ -50,8 +77,6 @@ def _readable_names() -> str:
 
 
 def _detect_format(uri: str) -> str:
-    if uri.endswith(".safetensors"):
-        raise BitcipherError(f"{uri} holds vectors without their words: give the folder that has both.")
     for name, file_format in FORMATS.items():
         if (
             file_format.marker
@@ -66,26 +91,36 @@ def _detect_format(uri: str) -> str:
     for name, file_format in FORMATS.items():
         if file_format.magic and start.startswith(file_format.magic):
             return name
-    for magic, kind in _UNSUPPORTED.items():
-        if start.startswith(magic):
-            raise BitcipherError(f"{uri} is {kind}.")
     with reading_decompressed(uri) as stream:
-        return _detect_text_format(stream.read(HEAD_BYTES))
+        head = stream.read(HEAD_BYTES)
+    kind = next((kind for magic, kind in _UNSUPPORTED.items() if magic.match(head)), None)
+    if kind:
+        raise BitcipherError(f"{uri} is {kind}.")
+    return _detect_text_format(head, uri)
 
 
-def _detect_text_format(head: bytes) -> str:
-    first, _, rest = head.partition(b"\n")
-    header = HEADER.fullmatch(first)
-    if not header:
+def _detect_text_format(head: bytes, uri: str) -> str:
+    """Return the format of a file without magic bytes. The binary format is a candidate, which its parser must prove.
+
+    Args:
+        head: the first bytes, decompressed.
+        uri: the file, for error messages.
+    """
+    start = extend_ascii(io.BytesIO(head), uri)[0].read(HEAD_BYTES).replace(b"\r", b"\n").lstrip()
+    *lines, last = start.split(b"\n")
+    if len(head) < HEAD_BYTES:
+        lines.append(last)
+    if not HEADER.fullmatch(lines[0] if lines else last):
         return "glove"
-    fields = rest.partition(b"\n")[0].split()
-    numbers = fields[1:][-max(1, int(header[2])) :]
-    return "word2vec" if numbers and all(map(_is_number, numbers)) else "word2vec-binary"
+    if marked_codec(head) or not CONTROL.search(start) or _are_text(lines, uri):
+        return "word2vec"
+    return "word2vec-binary"
 
 
-def _is_number(field: bytes) -> bool:
+def _are_text(lines: list[bytes], uri: str) -> bool:
+    """Return whether lines with control characters are words and values, after a header."""
     try:
-        float(field)
-    except ValueError:
+        lines = [line for line in lines if line.strip()]
+        return bool(find_layout(range(len(lines)), lines, True, uri)) and len(lines) > 1
+    except BitcipherError:
         return False
-    return True

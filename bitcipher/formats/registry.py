@@ -9,11 +9,13 @@ from bitcipher.formats.row_blocks import Advance
 from bitcipher.table import VectorTable
 
 # Patterns of the words that a format cannot represent.
-# In text formats a space separates a word from its values, and readers written in C split at all of these characters.
-SPACES = re.compile(r"^$|[ \t\n\v\f\r]")
+# A space separates a word from its values, and readers written in C end words at all of these characters.
+SPACES = re.compile(r"^$|[\0 \t\n\v\f\r]")
 # `str.splitlines` breaks lines at these characters.
 LINE_BREAKS = re.compile("[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 TABS_AND_LINE_BREAKS = re.compile(f"^$|\t|{LINE_BREAKS.pattern}")
+# A text file with NUL characters is refused, because it can be UTF-16.
+NUL_AND_LINE_BREAKS = re.compile(f"\0|{LINE_BREAKS.pattern}")
 EMPTY = re.compile(r"^$")
 NONE = re.compile(r"(?!)")
 
@@ -59,7 +61,7 @@ FORMATS = {
     "spacy": Format("spacy_pipeline", "spacy.load", EMPTY, marker="vocab/vectors"),
     "sentence-transformers": Format("static_model", "SentenceTransformer, model2vec", NONE, marker="tokenizer.json"),
     "huggingface": Format("static_model", "AutoTokenizer, safetensors", NONE),
-    "numpy": Format("numpy_folder", "numpy.load", LINE_BREAKS, marker="vectors.npy"),
+    "numpy": Format("numpy_folder", "numpy.load", NUL_AND_LINE_BREAKS, marker="vectors.npy"),
     "parquet": Format("parquet", "Arrow, pandas, Polars, DuckDB", NONE, magic=b"PAR1"),
     "projector": Format("projector", "TensorFlow Projector", TABS_AND_LINE_BREAKS, can_read=False),
     "embedding-atlas": Format("embedding_atlas", "embedding-atlas", NONE),

@@ -110,10 +110,31 @@ def parse(uri: str, tokenizer: bytes, model: bytes) -> VectorTable:
         ) from None
     except safetensors.SafetensorError as error:
         raise BitcipherError(f"{path} is not a safetensors file, or it is damaged: {error}.") from None
+    return check_table(uri, "sentence-transformers", tokens, _token_vectors(tensors, len(tokens), path))
+
+
+def _token_vectors(tensors: dict[str, np.ndarray], tokens: int, path: str) -> np.ndarray:
+    """Return the vectors of the tokens, (N, d) float32, as model2vec computes them.
+
+    In a model2vec folder, `mapping` has the row of each token, and `weights` the factor of its vector.
+    """
     rows = next((tensors[name] for name in TENSORS if name in tensors), None)
-    if rows is None or rows.ndim != 2 or "mapping" in tensors or len(tokens) != len(rows):
-        raise BitcipherError(f"{path} has no matrix with one row for each of the {len(tokens):,} tokens.")
-    return check_table(uri, "sentence-transformers", tokens, rows.astype(np.float32))
+    mapping, weights = tensors.get("mapping"), tensors.get("weights")
+    if rows is not None and mapping is not None:
+        if mapping.shape != (tokens,) or mapping.dtype.kind not in "iu" or not _are_rows(mapping, len(rows)):
+            raise BitcipherError(f"The tensor `mapping` of {path} has no row for each of the {tokens:,} tokens.")
+        rows = rows[mapping]
+    if rows is None or rows.ndim != 2 or len(rows) != tokens:
+        raise BitcipherError(f"{path} has no matrix with one row for each of the {tokens:,} tokens.")
+    if weights is None:
+        return rows.astype(np.float32)
+    if weights.shape != (tokens,) or weights.dtype.kind != "f":
+        raise BitcipherError(f"The tensor `weights` of {path} has no number for each of the {tokens:,} tokens.")
+    return (rows * weights[:, None]).astype(np.float32)
+
+
+def _are_rows(mapping: np.ndarray, rows: int) -> bool:
+    return not len(mapping) or bool(0 <= mapping.min() and mapping.max() < rows)
 
 
 def _read_tokens(tokenizer: dict[str, Any]) -> list[str]:

@@ -14,38 +14,38 @@ from bitcipher.table import VectorTable
 READ_BYTES = 8 << 20
 
 
-def build_table(words: list[bytes], values: bytearray, vector_size: int, uri: str, format: str) -> VectorTable:
+def build_table(
+    words: list[str], values: bytearray, vector_size: int, uri: str, format: str, damaged: int = 0
+) -> VectorTable:
     """Return the table of words and vectors that were read from a file.
 
-    The first of repeated words is used, as in gensim. Bytes that are not UTF-8 become U+FFFD. Each of these two cases
-    gives one warning per file.
+    The first of repeated words is used, as in gensim. Repeated and damaged words give one warning each per file.
 
     Args:
-        words: the N words as bytes.
+        words: the N words.
         values: the N vectors, end to end, as little-endian float32.
         vector_size: number of dimensions.
         uri: the file, for messages.
         format: name of the format, which the manifest records.
+        damaged: number of words from which bytes were removed or replaced.
 
     Raises:
         BitcipherError: if there are no words, or if a vector holds a value that is not finite.
     """
     if not words:
         raise BitcipherError(f"{uri} contains no words: fetch it again.")
-    first_rows: dict[str, int] = {}
-    undecodable = 0
-    for row, word in enumerate(words):
-        text = word.decode("utf-8", "replace")
-        undecodable += "\ufffd" in text
-        first_rows.setdefault(text, row)
     vectors = np.frombuffer(values, "<f4").reshape(len(words), vector_size)
-    if len(first_rows) < len(words):
-        vectors = vectors[list(first_rows.values())]
-        repeated = len(words) - len(first_rows)
-        warn_caller(f"{uri} repeats {repeated:,} words: the first vector of each is used.")
-    if undecodable:
-        warn_caller(f"{uri} has {undecodable:,} words with U+FFFD or with bytes that are not UTF-8.")
-    return check_table(uri, format, pa.array(first_rows, pa.large_string()), vectors)
+    distinct = len(set(words))
+    if distinct < len(words):
+        first_rows: dict[str, int] = {}
+        for row, word in enumerate(words):
+            first_rows.setdefault(word, row)
+        warn_caller(f"{uri} repeats {len(words) - distinct:,} words: the first vector of each is used.")
+        words, vectors = list(first_rows), vectors[list(first_rows.values())]
+    replaced = sum("\ufffd" in word for word in words)
+    if damaged or replaced:
+        warn_caller(f"{uri} has {max(damaged, replaced):,} words with U+FFFD or with bytes that could not be decoded.")
+    return check_table(uri, format, pa.array(words, pa.large_string()), vectors)
 
 
 def check_table(uri: str, format: str, words: Any, vectors: np.ndarray, *counts: Any) -> VectorTable:
@@ -56,11 +56,9 @@ def check_table(uri: str, format: str, words: Any, vectors: np.ndarray, *counts:
             value that is not finite.
     """
     try:
-        table = VectorTable(words, vectors, *counts, manifest={"read_from": format})
-        table.norms  # noqa: B018 - computed once, and cached
+        return VectorTable(words, vectors, *counts, manifest={"read_from": format})
     except BitcipherError as error:
         raise BitcipherError(f"{uri} cannot be used: {error}") from None
-    return table
 
 
 def warn_caller(message: str) -> None:

@@ -13,6 +13,6 @@ def write(table: VectorTable, target: str, advance: Advance) -> None:
         write_lines(table, stream, advance)
 
 
-def read(uri: str) -> VectorTable:
+def read(uri: str, encoding: str | None = None, errors: str = "strict") -> VectorTable:
     """Read the file, with or without a header; see `read_lines`."""
-    return read_lines(uri, None, "word2vec")
+    return read_lines(uri, True, "word2vec", encoding, errors)

@@ -1,17 +1,28 @@
 """word2vec's binary format: the numbers of words and dimensions, then each word, a space and its values as float32."""
 
+import re
 from typing import IO
 
 from bitcipher import storage
+from bitcipher.decompression import reading_decompressed
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.decompression import reading_decompressed
+from bitcipher.formats.line_layout import HEADER
 from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.formats.table_builder import READ_BYTES, build_table, warn_caller
-from bitcipher.formats.word_lines import HEADER
+from bitcipher.formats.word_decoder import WordDecoder
 from bitcipher.table import VectorTable
+from bitcipher.text_files import UTF8, check_encoding
 
 # Maximum length of a header, word or vector. It detects a damaged file before the file fills the memory.
 MAX_BYTES = 1 << 20
+
+# Control characters except white space. Text has few, and none in its values; most vectors have many.
+CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_UNUSUAL = re.compile(rb"[\x00-\x1f]")
+
+
+class NotBinaryError(BitcipherError):
+    """A file does not have the structure of word2vec's binary format."""
 
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:
@@ -24,38 +35,67 @@ def write(table: VectorTable, target: str, advance: Advance) -> None:
             )
 
 
-def read(uri: str) -> VectorTable:
+def read(uri: str, encoding: str | None = None, errors: str = "strict") -> VectorTable:
     """Read the file, with or without gzip, and with or without line breaks between vectors (gensim writes none).
 
+    Args:
+        uri: the file.
+        encoding: encoding of the words, by default UTF-8.
+        errors: what to do with words that are not text in this encoding; see `WordDecoder`.
+
     Raises:
-        BitcipherError: if the file has another format, or is cut short or damaged.
+        NotBinaryError: if the file has another format, is cut short, or has data after its last word.
+        BitcipherError: if a word is not text, or a value is not finite.
     """
+    decoder = WordDecoder(uri, check_encoding(encoding or UTF8), errors, "Word")
     with reading_decompressed(uri) as stream:
-        return _parse_file(stream, uri)
+        words, values, vector_size = _parse_file(stream, uri)
+    if unusual := [word for word in words if _UNUSUAL.search(word)]:
+        warn_caller(
+            f"{len(unusual):,} words of {uri} hold control characters, such as {unusual[0][:40]!r}. If the file should "
+            "have words with spaces, they are wrong: this format cannot hold such words."
+        )
+    texts = decoder.decode(words, range(1, len(words) + 1))
+    return build_table(texts, values, vector_size, uri, "word2vec-binary", decoder.damaged)
 
 
-def _parse_file(stream: IO[bytes], uri: str) -> VectorTable:
+def _parse_file(stream: IO[bytes], uri: str) -> tuple[list[bytes], bytearray, int]:
+    """Return the words, their vectors as float32 bytes, and the number of dimensions."""
     header = HEADER.fullmatch(stream.readline(MAX_BYTES))
     expected, vector_size = map(int, header.groups()) if header else (0, 0)
     size = 4 * vector_size
     if not 0 < size <= MAX_BYTES:
-        raise BitcipherError(f"Line 1 of {uri} must hold the numbers of words and dimensions: check the format.")
+        raise NotBinaryError(f"Line 1 of {uri} must hold the numbers of words and dimensions: check the format.")
     words, values, chunk, start = [], bytearray(), b"", 0
+    breaks = 0
     while len(words) < expected:
         space = chunk.find(b" ", start)
         if space < 0 and len(chunk) - start > MAX_BYTES:
-            raise BitcipherError(f"Word {len(words) + 1:,} of {uri} does not end: the file is damaged, fetch it again.")
+            raise NotBinaryError(f"Word {len(words) + 1:,} of {uri} does not end: the file is damaged, fetch it again.")
         if space < 0 or space + 1 + size > len(chunk):
             more = stream.read(READ_BYTES)
             if not more:
-                raise BitcipherError(
+                raise NotBinaryError(
                     f"{uri} ends within word {len(words) + 1:,} of {expected:,}: it is cut short, fetch it again."
                 )
             chunk, start = chunk[start:] + more, 0
             continue
-        words.append(chunk[start:space].lstrip(b"\n"))
+        word = chunk[start:space].removeprefix(b"\n")
+        breaks += len(word) < space - start
+        # The word2vec tool writes a line break before each word but the first, and gensim before none.
+        if not word or b"\n" in word or b"\0" in word or breaks not in (0, len(words)):
+            raise NotBinaryError(
+                f"Word {len(words) + 1:,} of {uri} is empty, or has a line break or a NUL character: the file is "
+                "damaged, its format is another, or its words have spaces."
+            )
+        words.append(word)
         start = space + 1 + size
         values += chunk[space + 1 : start]
-    if chunk[start:].strip(b"\n") or stream.read(2).strip(b"\n"):
-        warn_caller(f"{uri} has data after the {expected:,} words of its header: they are ignored.")
-    return build_table(words, values, vector_size, uri, "word2vec-binary")
+    rest = chunk[start:]
+    while not rest.strip(b"\n"):
+        rest = stream.read(READ_BYTES)
+        if not rest:
+            return words, values, vector_size
+    raise NotBinaryError(
+        f"{uri} has data after the {expected:,} words of its header: fetch it again, or correct line 1."
+    )

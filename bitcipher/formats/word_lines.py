@@ -1,8 +1,10 @@
-"""Text lines of a word and its values, separated by single spaces: shared by word2vec, GloVe and fastText."""
+"""Text lines of a word and its values: shared by word2vec, GloVe and fastText.
 
-import re
-from collections import Counter
-from collections.abc import Iterator
+Spaces and tabs separate a word from its values, and the values. Words can hold single spaces.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import IO
 
 import numpy as np
@@ -10,18 +12,15 @@ import orjson
 import pyarrow as pa
 import pyarrow.csv
 
+from bitcipher.decompression import reading_decompressed
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.decompression import reading_decompressed
+from bitcipher.formats.bad_lines import NUMBER, describe_line
+from bitcipher.formats.line_layout import LineLayout, find_layout
 from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.formats.table_builder import READ_BYTES, build_table, warn_caller
+from bitcipher.formats.word_decoder import WordDecoder
 from bitcipher.table import VectorTable
-
-# Numbers with more digits than int64 belong to a word and its values.
-HEADER = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s*")
-
-# Number of lines that determine the number of dimensions. The most common number is used, since a word can contain
-# spaces and a line can be cut short.
-SAMPLED_LINES = 100
+from bitcipher.text_files import TextStream, extend_ascii
 
 
 def write_lines(table: VectorTable, stream: IO[bytes], advance: Advance) -> None:
@@ -33,100 +32,167 @@ def write_lines(table: VectorTable, stream: IO[bytes], advance: Advance) -> None
         stream.write(b"\n".join(lines) + b"\n")
 
 
-def read_lines(uri: str, has_header: bool | None, format: str) -> VectorTable:
+def read_lines(
+    uri: str, may_have_header: bool, format: str, encoding: str | None = None, errors: str = "strict"
+) -> VectorTable:
     """Read words and vectors. The last values of a line are the vector; everything before them is the word.
 
     Args:
         uri: a text file, with or without gzip.
-        has_header: whether the first line holds the numbers of words and dimensions. None means to detect this.
+        may_have_header: whether the first line can hold the numbers of words and dimensions.
         format: name of the format, which the manifest records.
+        encoding: encoding of the file; by default that of its byte-order mark, or UTF-8.
+        errors: what to do with words that are not text in this encoding; see `WordDecoder`.
 
     Raises:
-        BitcipherError: if a line has too few values or an invalid one, or if there are fewer words than the header
-            says.
+        BitcipherError: if a line does not end in the values of a vector, if the header has other numbers of words and
+            dimensions, or if a word is not text.
     """
     with reading_decompressed(uri) as stream:
-        return _parse_file(stream, uri, has_header, format)
-
-
-def _parse_file(stream: IO[bytes], uri: str, has_header: bool | None, format: str) -> VectorTable:
-    blocks = _iter_line_blocks(stream, uri)
-    first_line, lines = next(blocks, (1, []))
-    if not lines:
-        raise BitcipherError(f"{uri} is empty: fetch it again.")
-    header = HEADER.fullmatch(lines[0])
-    header_words, header_size = map(int, header.groups()) if header else (0, 0)
-    sample = filter(None, lines[bool(header) :][:SAMPLED_LINES])
-    most_common = Counter(line.count(b" ") for line in sample).most_common(1)
-    vector_size = most_common[0][0] if most_common else 0
-    if has_header is None:
-        # A numeric word with a vector of one integer looks like a header. If lines have one value, the first line is
-        # therefore a header only if it declares one dimension.
-        has_header = header is not None and (header_size == vector_size or vector_size != 1)
-    if has_header and not header:
-        raise BitcipherError(
-            f"Line 1 of {uri} must hold the numbers of words and dimensions: leave out the format to detect it."
-        )
-    if vector_size < 1:
-        raise BitcipherError(f"Line {1 + has_header} of {uri} is not a word followed by numbers: check the format.")
-    if has_header:
-        first_line, lines = 2, lines[1:]
-        if header_size != vector_size:
-            warn_caller(f"The header of {uri} says {header_size:,} dimensions, but its lines have {vector_size:,}.")
-    words, values = [], bytearray()
-    while True:
-        words += _parse_lines(lines, first_line, vector_size, uri, values)
-        first_line, lines = next(blocks, (0, []))
+        text, codec = extend_ascii(stream, uri, encoding)
+        decoder = WordDecoder(uri, codec, errors, "Line")
+        blocks = _iter_line_blocks(text, uri)
+        numbers, lines = next(blocks, ((), []))
         if not lines:
-            break
-    if has_header and len(words) < header_words:
+            raise BitcipherError(f"{uri} is empty: fetch it again.")
+        layout = find_layout(numbers, lines, may_have_header, uri)
+        parser = _LineParser(layout, uri)
+        words, values = [], bytearray()
+        start = 0 if layout.header_words is None else 1
+        for block_numbers, block in chain([(numbers[start:], lines[start:])], blocks):
+            words += decoder.decode(parser.parse(block_numbers, block, values), block_numbers)
+    _check_word_count(len(words), layout, uri)
+    parser.warn()
+    return build_table(words, values, layout.vector_size, uri, format, decoder.damaged)
+
+
+def _check_word_count(words: int, layout: LineLayout, uri: str) -> None:
+    declared = layout.header_words
+    if declared is not None and words < declared:
         raise BitcipherError(
-            f"{uri} ends after {len(words):,} words, but its header says {header_words:,}. It is cut short, or "
-            "line 1 is wrong: fetch it again, or correct that line."
+            f"{uri} ends after {words:,} words, but its header says {declared:,}. It is cut short, or line 1 is "
+            "wrong: fetch it again, or correct that line."
         )
-    if has_header and len(words) > header_words:
-        warn_caller(f"The header of {uri} says {header_words:,} words, but it holds {len(words):,}: all are read.")
-    return build_table(words, values, vector_size, uri, format)
+    if declared is not None and words > declared:
+        raise BitcipherError(
+            f"{uri} holds {words:,} words, but its header says {declared:,}: fetch it again, or correct line 1. If "
+            'that line is a word and its value, read the file with format="glove".'
+        )
 
 
-def _iter_line_blocks(stream: IO[bytes], uri: str) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield blocks of lines: the number of the first line, counted from 1, and the lines."""
-    number, rest = 1, b""
-    while data := stream.read(READ_BYTES):
+def _iter_line_blocks(stream: TextStream, uri: str) -> Iterator[tuple[Sequence[int], list[bytes]]]:
+    """Yield blocks of lines that are not blank, without their ends: their numbers, counted from 1, and the lines."""
+    number, rest, is_last = 1, b"", False
+    while not is_last:
+        data = stream.read(READ_BYTES)
+        is_last = not data
         rest += data
+        if b"\r" in rest:
+            # The line break after a carriage return can be in the next block.
+            end = b"\r" if rest.endswith(b"\r") and not is_last else b""
+            rest = rest.removesuffix(end).replace(b"\r\n", b"\n").replace(b"\r", b"\n") + end
         *lines, last = rest.split(b"\n")
+        if is_last and last:
+            lines, last = [*lines, last], b""
         if len(last) > READ_BYTES:
             raise BitcipherError(f"Line {number + len(lines)} of {uri} does not end: it is not a text file of vectors.")
-        if len(lines) > 1:  # the number of dimensions cannot be taken from a header alone
-            yield number, [line.rstrip(b" \t\r") for line in lines]
+        numbers, kept = _leave_out_blank(number, [line.rstrip(b" \t") for line in lines])
+        if len(kept) > 1 or (kept and is_last):  # the number of dimensions cannot be found from a header alone
+            yield numbers, kept
             number, rest = number + len(lines), last
-    if rest.strip():
-        yield number, [line.rstrip(b" \t\r") for line in rest.split(b"\n")]
 
 
-def _parse_lines(lines: list[bytes], first_line: int, vector_size: int, uri: str, values: bytearray) -> list[bytes]:
-    """Return the words of lines, and append their vectors as float32 bytes to `values`."""
-    words, texts, numbers = [], [], []
-    for number, line in enumerate(lines, first_line):
-        if not line:
-            continue
-        # Most words hold no space, and counting is cheaper than splitting.
-        spaces = line.count(b" ")
-        if spaces < vector_size:
-            raise BitcipherError(
-                f"Line {number:,} of {uri} has {spaces:,} values after its word instead of {vector_size:,}: it is cut "
-                "short or damaged, fetch it again."
-            )
-        word = line.partition(b" ")[0] if spaces == vector_size else line.rsplit(b" ", vector_size)[0]
-        words.append(word)
-        texts.append(line[len(word) + 1 :])
-        numbers.append(number)
-    if texts:
-        values += _parse_values(texts, numbers, vector_size, uri).tobytes()
-    return words
+def _leave_out_blank(number: int, lines: list[bytes]) -> tuple[Sequence[int], list[bytes]]:
+    """Return the numbers of the lines that are not blank, and these lines."""
+    if all(lines):
+        return range(number, number + len(lines)), lines
+    numbered = [each for each in enumerate(lines, number) if each[1]]
+    return [number for number, _ in numbered], [line for _, line in numbered]
 
 
-def _parse_values(texts: list[bytes], line_numbers: list[int], vector_size: int, uri: str) -> np.ndarray:
+class _LineParser:
+    """Splits lines into words and values, and collects unusual words for warnings."""
+
+    def __init__(self, layout: LineLayout, uri: str):
+        self._layout, self._uri = layout, uri
+        self._lines, self._last = 0, 0
+        self._empty: list[bytes] = []
+        self._gapped: list[bytes] = []
+        self._padded: list[bytes] = []
+        self._indented: list[bytes] = []
+        self._numeric: list[bytes] = []
+
+    def parse(self, numbers: Sequence[int], lines: list[bytes], values: bytearray) -> list[bytes]:
+        """Return the words of lines, and append their vectors as float32 bytes to `values`."""
+        words, texts = [], []
+        size = self._layout.vector_size
+        self._lines += len(lines)
+        self._last = numbers[-1] if numbers else self._last
+        for number, line in zip(numbers, lines, strict=True):
+            # Most words hold no space, and counting is cheaper than splitting.
+            if line.count(b" ") == size and not _has_wide_gap(line):
+                word, _, text = line.partition(b" ")
+            else:
+                word, text = self._split(number, line)
+            if not word:
+                self._empty.append(word)
+            words.append(word)
+            texts.append(text)
+        if texts:
+            values += _parse_values(texts, numbers, lines, size, self._uri).tobytes()
+        return words
+
+    def warn(self) -> None:
+        """Issue a warning for each kind of unusual lines, which names what was decided."""
+        blank = self._last - self._lines - (self._layout.header_words is not None)
+        if self._layout.warning:
+            warn_caller(self._layout.warning)
+        if self._lines and blank > 0:
+            warn_caller(f"{self._uri} has {blank:,} blank lines between its words: they are skipped.")
+        self._warn(self._empty, "are empty, because a line begins with a separator")
+        self._warn(self._padded, "are followed by several spaces, which are not part of them")
+        self._warn(self._gapped, "hold a tab or several spaces, which are part of them")
+        self._warn(self._indented, "begin with white space, which is part of them")
+        self._warn(self._numeric, "end in a number, which is part of them")
+
+    def _warn(self, words: list[bytes], what: str) -> None:
+        if words:
+            example = f", such as {words[0].decode('utf-8', 'replace')!r}" if words[0] else ""
+            warn_caller(f"{len(words):,} words of {self._uri} {what}{example}.")
+
+    def _split(self, number: int, line: bytes) -> tuple[bytes, bytes]:
+        size = self._layout.vector_size
+        fields = line.rsplit(None if _has_wide_gap(line) else b" ", size)
+        is_indented = line[:1] in (b" ", b"\t")
+        if len(fields) == size and is_indented:
+            fields = [b"", *fields]
+        if len(fields) <= size:
+            raise BitcipherError(describe_line(number, line, size, self._uri))
+        rest = line[len(fields[0]) :]
+        # Splitting at white space also removes other characters than spaces and tabs from the end of the word.
+        word = fields[0] + rest[: len(rest) - len(rest.lstrip())].rstrip(b" \t")
+        rest = line[len(word) :]
+        if _has_wide_gap(word):
+            self._gapped.append(word)
+        if rest[1:2] in (b" ", b"\t") and not _has_wide_gap(rest.lstrip()):
+            self._padded.append(word)
+        if word and is_indented:
+            self._indented.append(word)
+        _, space, last = word.rpartition(b" ")
+        # A header decides that integers such as years are part of words; a decimal can be a value too much.
+        if space and NUMBER.fullmatch(last) and (self._layout.header_words is None or b"." in last):
+            self._numeric.append(word)
+        return word, b" ".join(fields[1:])
+
+
+def _has_wide_gap(line: bytes) -> bool:
+    """Return whether a line has a separator that is not a single space."""
+    return b"  " in line or b"\t" in line
+
+
+def _parse_values(
+    texts: list[bytes], numbers: Sequence[int], lines: list[bytes], vector_size: int, uri: str
+) -> np.ndarray:
     # Arrow's parser rounds only once, to float32, and was the fastest of those tested: 80 ns per value.
     text = b"\n".join(texts)
     names = [str(column) for column in range(vector_size)]
@@ -138,18 +204,17 @@ def _parse_values(texts: list[bytes], line_numbers: list[int], vector_size: int,
             pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.float32()), null_values=[]),
         ).columns
     except pa.ArrowInvalid:
-        raise BitcipherError(_describe_invalid_value(texts, line_numbers, uri)) from None
+        raise BitcipherError(_describe_invalid_value(texts, numbers, lines, vector_size, uri)) from None
     rows = np.empty((len(texts), vector_size), "<f4")
     for column, values in enumerate(columns):
         rows[:, column] = values.to_numpy()
     return rows
 
 
-def _describe_invalid_value(texts: list[bytes], line_numbers: list[int], uri: str) -> str:
-    for number, text in zip(line_numbers, texts, strict=True):
-        for field in text.split(b" "):
-            try:
-                float(field)
-            except ValueError:
-                return f"Line {number:,} of {uri} holds {field[:40]!r} instead of a number: fetch it again."
-    return f"Lines {line_numbers[0]:,} to {line_numbers[-1]:,} of {uri} hold an invalid number: fetch it again."
+def _describe_invalid_value(
+    texts: list[bytes], numbers: Sequence[int], lines: list[bytes], vector_size: int, uri: str
+) -> str:
+    for number, text, line in zip(numbers, texts, lines, strict=True):
+        if not all(map(NUMBER.fullmatch, text.split(b" "))):
+            return describe_line(number, line, vector_size, uri)
+    return f"Lines {numbers[0]:,} to {numbers[-1]:,} of {uri} hold an invalid number: fetch it again."

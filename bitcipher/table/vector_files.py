@@ -10,6 +10,7 @@ import hashlib
 import json
 import mmap
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
@@ -138,8 +139,8 @@ class _LocatedMatrix(NamedTuple):
         return self.shape[0] * self.shape[1] * DTYPE.itemsize
 
 
-def read_vectors(uri: str, files: Mapping[str, FileEntry], mapped: bool, verify: bool) -> np.ndarray:
-    """Return the vectors of a folder, (N, d) float32.
+def read_vectors(uri: str, files: Mapping[str, FileEntry], mapped: bool, verify: bool) -> tuple[np.ndarray, bool]:
+    """Return the vectors of a folder, (N, d) float32, and whether they are memory-mapped.
 
     Args:
         uri: the folder.
@@ -156,11 +157,11 @@ def read_vectors(uri: str, files: Mapping[str, FileEntry], mapped: bool, verify:
         _check_index(uri, files, located)
     is_local = storage.local_path(uri) is not None
     if not mapped or not is_local or not _are_consecutive(located):
-        return _read(located)
+        return _read(located), False
     if verify:
         for file in located:
             _check_sha256(file.uri, file.entry)
-    return _map(located)
+    return _map(located), True
 
 
 def read_checked(uri: str, entry: FileEntry) -> bytes:
@@ -221,24 +222,38 @@ def _are_consecutive(located: Sequence[_LocatedMatrix]) -> bool:
     )
 
 
+# A write to a page copies it into memory, so nothing that changes the array, such as training in torch, changes the
+# files or fails. Without NORESERVE, Linux refuses to map more than the machine has memory.
+_PROTECTION = mmap.PROT_READ | mmap.PROT_WRITE
+_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x40 if sys.platform == "darwin" else 0x4000)  # in Python since 3.13
+_PRIVATE = mmap.MAP_PRIVATE | _NORESERVE
+
+
 def _map(located: Sequence[_LocatedMatrix]) -> np.ndarray:
-    """Return the vectors of local files, memory-mapped read-only."""
+    """Return the vectors of local files, memory-mapped copy-on-write."""
     if len(located) == 1:
-        path = storage.local_path(located[0].uri)
-        assert path is not None  # the caller has checked it
-        return np.memmap(path, DTYPE, "r", located[0].offset, located[0].shape)
+        file = located[0]
+        start = file.offset // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+        skipped = file.offset - start
+        with open(_path(file), "rb") as stream:
+            region = mmap.mmap(stream.fileno(), skipped + file.bytes, _PRIVATE, _PROTECTION, offset=start)
+        return np.frombuffer(region, DTYPE, offset=skipped).reshape(file.shape)
     # The files replace the pages of a private region, which reserves their addresses and takes no memory. The region
     # belongs to the array, and is unmapped with it.
-    region = mmap.mmap(-1, sum(file.bytes for file in located), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
+    region = mmap.mmap(-1, sum(file.bytes for file in located), _PRIVATE | mmap.MAP_ANONYMOUS, _PROTECTION)
     vectors = np.frombuffer(region, DTYPE).reshape(_shape(located))
     address = vectors.ctypes.data
     for file in located:
-        path = storage.local_path(file.uri)
-        assert path is not None
-        with open(path, "rb") as stream:
+        with open(_path(file), "rb") as stream:
             _map_at(address, file.bytes, stream.fileno(), file.offset)
         address += file.bytes
     return vectors
+
+
+def _path(file: _LocatedMatrix) -> str:
+    path = storage.local_path(file.uri)
+    assert path is not None  # the caller has checked it
+    return path
 
 
 # Python's mmap cannot choose the address of a mapping.
@@ -254,7 +269,7 @@ def _map_at(address: int, size: int, descriptor: int, offset: int) -> None:
     """
     _LIBC.mmap.restype = ctypes.c_void_p
     _LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_int64]
-    mapped = _LIBC.mmap(address, size, mmap.PROT_READ, mmap.MAP_SHARED | _MAP_FIXED, descriptor, offset)
+    mapped = _LIBC.mmap(address, size, _PROTECTION, _PRIVATE | _MAP_FIXED, descriptor, offset)
     if mapped != address:
         raise OSError(ctypes.get_errno(), "Cannot map the files of vectors")
 

@@ -54,9 +54,11 @@ def write_folder(uri: str, table: VectorTable, overwrite: bool = False) -> None:
     """Write the folder of a table under a unique temporary name, then rename the folder to `uri`.
 
     Raises:
-        BitcipherError: if `uri` exists and is not a folder of vectors to overwrite, or if it cannot be written.
+        BitcipherError: if `uri` exists and is not a folder of vectors to overwrite, if it cannot be written, or if a
+            value is not finite.
     """
     _check_target(uri, overwrite)
+    table.norms  # noqa: B018 - refuses values that are not finite
     fields = TableFields(table.words, table.counts, table.passages, table.refinement, _check_json(table.manifest))
     with storage.writing_folder(uri) as folder:
         files = {
@@ -102,22 +104,28 @@ def read_folder(uri: str, mmap: bool = True, verify: bool = False) -> VectorTabl
     Args:
         uri: the folder.
         mmap: whether to memory-map the vectors of a local folder instead of reading them.
-        verify: whether to check the SHA-256 of memory-mapped vectors too, which reads them once.
+        verify: whether to check the SHA-256 and the values of memory-mapped vectors too, which reads them.
 
     Raises:
-        BitcipherError: if `uri` is not a folder of vectors, has another format version, or is damaged.
+        BitcipherError: if `uri` is not a folder of vectors, has another format version, or is damaged, or if a value
+            that is read is not finite.
     """
     manifest = TableManifest.read(uri)
     vector_files = _check_files(uri, manifest.files)
     words, counts, passages = _read_words(uri, manifest.files[WORDS])
-    vectors = read_vectors(uri, vector_files, mmap, verify)
+    vectors, is_mapped = read_vectors(uri, vector_files, mmap, verify)
     if vectors.shape != (manifest.words, manifest.vector_size) or len(words) != len(vectors):
         raise BitcipherError(
             f"{uri} holds {len(words):,} words and vectors of the shape {vectors.shape}, but {MANIFEST} describes "
             f"{manifest.words:,} x {manifest.vector_size}: fetch or build it again."
         )
     refinement = _read_refinement(uri, manifest.files[REFINEMENT]) if REFINEMENT in manifest.files else None
-    return VectorTable(words, vectors, counts, passages, refinement, manifest.provenance)
+    if is_mapped and not verify:
+        return VectorTable.from_mapped(words, vectors, counts, passages, refinement, manifest.provenance)
+    try:
+        return VectorTable(words, vectors, counts, passages, refinement, manifest.provenance)
+    except BitcipherError as error:
+        raise BitcipherError(f"{uri} cannot be used: {error}") from None
 
 
 def _check_target(uri: str, overwrite: bool) -> None:

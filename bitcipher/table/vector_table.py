@@ -1,10 +1,12 @@
 """`VectorTable`: words, their vectors, and how the vectors were made."""
 
+import hashlib
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -13,7 +15,7 @@ from bitcipher.normalization import normalize
 from bitcipher.table.keys import Key, unknown_key
 from bitcipher.vocabulary import OOV
 
-# Rows per block when norms are computed: the float64 squares take 13 MB at 200 dimensions.
+# Rows per block when norms and digests are computed: the float64 squares take 13 MB at 200 dimensions.
 NORM_ROWS = 1 << 13
 
 
@@ -32,7 +34,7 @@ class VectorTable:
         manifest: provenance of the vectors, as values that JSON can hold.
 
     Raises:
-        BitcipherError: if words are missing or repeated, or if the sizes do not agree.
+        BitcipherError: if words are missing or repeated, the sizes do not agree, or a value is not finite.
     """
 
     def __init__(
@@ -44,12 +46,39 @@ class VectorTable:
         refinement: dict[str, np.ndarray] | None = None,
         manifest: dict[str, Any] | None = None,
     ):
+        self._set_fields(words, vectors, counts, passages, refinement, manifest)
+        self.norms  # noqa: B018 - refuses values that are not finite
+
+    def _set_fields(
+        self,
+        words: Iterable[str] | pa.LargeStringArray,
+        vectors: np.ndarray,
+        counts: np.ndarray | None,
+        passages: np.ndarray | None,
+        refinement: dict[str, np.ndarray] | None,
+        manifest: dict[str, Any] | None,
+    ) -> None:
         self.words = _check_words(words)
         self.vectors = _check_vectors(vectors, len(self.words))
         self.counts = _check_counts("counts", counts, len(self.words))
         self.passages = _check_counts("passages", passages, len(self.words))
         self.refinement = _check_refinement(refinement)
         self.manifest = dict(manifest or {})
+
+    @classmethod
+    def from_mapped(
+        cls,
+        words: pa.LargeStringArray,
+        vectors: np.ndarray,
+        counts: np.ndarray | None,
+        passages: np.ndarray | None,
+        refinement: dict[str, np.ndarray] | None,
+        manifest: dict[str, Any],
+    ) -> Self:
+        """Return a table of memory-mapped vectors, which are not read. Their values are checked with `norms`."""
+        result = cls.__new__(cls)
+        result._set_fields(words, vectors, counts, passages, refinement, manifest)
+        return result
 
     @classmethod
     def from_table(cls, table: "VectorTable") -> Self:
@@ -75,7 +104,7 @@ class VectorTable:
 
     @cached_property
     def norms(self) -> np.ndarray:
-        """Lengths of all vectors, (N,) float64. They are computed at first use.
+        """Lengths of all vectors, (N,) float64. Those of memory-mapped vectors are computed at first use.
 
         Raises:
             BitcipherError: if a vector holds a value that is not finite.
@@ -90,9 +119,17 @@ class VectorTable:
         if len(bad):
             raise BitcipherError(
                 f"The vector of {self.words[int(bad[0])].as_py()!r} (row {bad[0]}) holds a value that is not finite or "
-                "is too large. The table is damaged: fetch or build it again."
+                "is too large: correct the value, or fetch or build the table again."
             )
         return norms
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the words and vectors, by which an index recognizes its table. It is computed at first use."""
+        digest = hashlib.sha256(orjson.dumps([self.index_to_key, self.vector_size]))
+        for start in range(0, len(self), NORM_ROWS):
+            digest.update(np.ascontiguousarray(self.vectors[start : start + NORM_ROWS], "<f4").data)
+        return digest.hexdigest()
 
     @property
     def is_normalized(self) -> bool:
@@ -198,4 +235,6 @@ def _check_refinement(refinement: dict[str, np.ndarray] | None) -> dict[str, np.
             raise BitcipherError(
                 f"The refinement array {name!r} must be float16, float32, float64, int64 or uint8, got {array.dtype}."
             )
+        if not np.isfinite(array).all():
+            raise BitcipherError(f"The refinement array {name!r} holds a value that is not finite: make it again.")
     return arrays

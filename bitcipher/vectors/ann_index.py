@@ -6,13 +6,16 @@ and searched by `usearch`. The cosines of the neighbors are computed exactly, so
 exact search only if the graph misses a neighbor.
 """
 
+import hashlib
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.installation import install_command
 from bitcipher.table import VectorTable
 from bitcipher.vocabulary import OOV
 
@@ -29,15 +32,15 @@ EXPANSION_SEARCH = 512
 # Rows that are added at once.
 BLOCK_ROWS = 1 << 14
 
-# Maximum difference between a value of a unit vector and its copy in the index, which has half precision.
-TOLERANCE = 2e-3
-
-# Rows that `load` compares with the table.
-CHECKED_ROWS = 16
+# First bytes of a saved index. The digests of its table and of the graph follow in the same line.
+_FORMAT = b"bitcipher-index/1"
+_HEADER = re.compile(_FORMAT + rb" ([0-9a-f]{64}) ([0-9a-f]{64})\n")
 
 
 class WordIndex:
     """Index of the vectors of one table, for `most_similar(..., indexer=index)`. `build` and `load` create an index.
+
+    Searches in another table are refused, also in the same table after `add_vectors`.
 
     >>> from bitcipher import CipherVectors
     >>> vectors = CipherVectors(["cat", "dog", "<oov>"], np.array([[3, 4], [4, 3], [1, 1]], np.float32))
@@ -46,8 +49,9 @@ class WordIndex:
     True
     """
 
-    def __init__(self, graph: "Index"):
+    def __init__(self, graph: "Index", table_digest: str):
         self._graph = graph
+        self._table_digest = table_digest
 
     @classmethod
     def build(cls, vectors: VectorTable, threads: int = 1) -> "WordIndex":
@@ -68,12 +72,13 @@ class WordIndex:
         for start in range(0, len(indexed), BLOCK_ROWS):
             rows = indexed[start : start + BLOCK_ROWS]
             graph.add(rows, _unit_rows(vectors, rows), threads=threads)
-        return cls(graph)
+        return cls(graph, vectors.digest)
 
     def save(self, uri: str | os.PathLike[str]) -> None:
-        """Write the index to a file, by local path or URI."""
+        """Write the index to a file, by local path or URI, with the digest of its table."""
         content: Any = self._graph.save()  # without a path, usearch returns the bytes
         with storage.writing(os.fspath(uri)) as stream:
+            stream.write(f"{_FORMAT.decode()} {self._table_digest} {hashlib.sha256(content).hexdigest()}\n".encode())
             stream.write(content)
 
     @classmethod
@@ -88,15 +93,27 @@ class WordIndex:
         content = storage.read_bytes(uri)
         if content is None:
             raise BitcipherError(f"There is no file {uri}: create it with WordIndex.build(vectors).save(...).")
-        graph = _new_graph(vectors.vector_size)
-        try:
-            graph.load(content)
-        except (ValueError, RuntimeError) as error:
-            raise BitcipherError(f"{uri} is not an index, or it is damaged: {error}") from None
-        graph.expansion_search = EXPANSION_SEARCH
-        if not _matches(graph, vectors):
+        header = _HEADER.match(content)
+        if not header or hashlib.sha256(content[header.end() :]).hexdigest() != header[2].decode():
+            raise BitcipherError(f"{uri} is not an index, or it is damaged: create it again with `save`.")
+        if header[1].decode() != vectors.digest:
             raise BitcipherError(f"{uri} is the index of another table: build one for this table with WordIndex.build.")
-        return cls(graph)
+        graph = _new_graph(vectors.vector_size)
+        graph.load(content[header.end() :])
+        graph.expansion_search = EXPANSION_SEARCH
+        return cls(graph, vectors.digest)
+
+    def check_table(self, vectors: VectorTable) -> None:
+        """Check that this is the index of a table, whose digest is computed once.
+
+        Raises:
+            BitcipherError: if the table is another, or was changed since the index was built.
+        """
+        if vectors.digest != self._table_digest:
+            raise BitcipherError(
+                "`indexer` is the index of another table, or of this one before it was changed: build one for this "
+                "table with WordIndex.build."
+            )
 
     def __len__(self) -> int:
         """Number of indexed rows."""
@@ -117,7 +134,7 @@ def _new_graph(vector_size: int) -> "Index":
     try:
         from usearch.index import Index
     except ImportError:
-        raise BitcipherError("WordIndex requires usearch: run `pip install bitcipher[search]`.") from None
+        raise BitcipherError(f"WordIndex requires usearch: run `{install_command('search')}`.") from None
     return Index(
         ndim=vector_size,
         metric="cos",
@@ -136,14 +153,3 @@ def _is_indexed(vectors: VectorTable) -> np.ndarray:
 
 def _unit_rows(vectors: VectorTable, rows: np.ndarray) -> np.ndarray:
     return (np.asarray(vectors.vectors[rows]) / vectors.norms[rows, None]).astype(np.float32)
-
-
-def _matches(graph: "Index", vectors: VectorTable) -> bool:
-    rows = np.flatnonzero(_is_indexed(vectors))
-    if graph.ndim != vectors.vector_size or len(graph) != len(rows):
-        return False
-    checked = rows[np.linspace(0, len(rows) - 1, min(len(rows), CHECKED_ROWS)).astype(int)] if len(rows) else rows
-    stored = [graph.get(int(row), "f32") for row in checked]
-    if any(row is None for row in stored):
-        return False
-    return not stored or bool(np.allclose(np.array(stored), _unit_rows(vectors, checked), atol=TOLERANCE))

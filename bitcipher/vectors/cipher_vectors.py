@@ -38,13 +38,14 @@ class CipherVectors(WordSimilarity, DocumentDistance, EditableVectors, StoredVec
     Args:
         words: (N,) unique words in order of rank. `<oov>` is among them if the table has that entry.
         vectors: (N, d) float32, possibly a memory map. The array is not copied, and is read-only through this class.
+            Other libraries can ignore that: pass them a copy, such as `torch.tensor(vectors.vectors)`.
         counts: (N,) int64, occurrences of each word.
         passages: (N,) int64, passages that contain each word.
         refinement: arrays that map the contexts of new words to vectors, such as the mean and matrix of a whitening.
         manifest: provenance of the vectors, as values that JSON can hold.
 
     Raises:
-        BitcipherError: if words are missing or repeated, or if the sizes do not agree.
+        BitcipherError: if words are missing or repeated, the sizes do not agree, or a value is not finite.
 
     >>> import numpy as np
     >>> vectors = CipherVectors(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bitcipher.errors import BitcipherError
+from bitcipher.installation import install_command
 from bitcipher.table.keys import Key, Oov, as_list
 from bitcipher.vectors.lookup import WordLookup
 
@@ -38,7 +39,7 @@ class DocumentDistance(WordLookup):
         try:
             from ot import emd2
         except ImportError:
-            raise BitcipherError("wmdistance requires POT: run `pip install 'bitcipher[wmd]'`.") from None
+            raise BitcipherError(f"wmdistance requires POT: run `{install_command('wmd')}`.") from None
         from scipy.spatial.distance import cdist
 
         documents: list[Counter[Key]] = []

@@ -159,7 +159,7 @@ class EditableVectors(WordLookup):
 
     def _forget_derived(self) -> None:
         """Drop what was computed from the former rows, and the provenance."""
-        for name in ("index_to_key", "key_to_index", "norms", "_sentence_encoder"):
+        for name in ("index_to_key", "key_to_index", "norms", "digest", "_sentence_encoder"):
             self.__dict__.pop(name, None)
         self._forget_provenance()
 

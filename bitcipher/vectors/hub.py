@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from bitcipher.errors import BitcipherError, first_line
+from bitcipher.installation import install_command
 
 PROTOCOL = "hf://"
 
@@ -88,7 +89,7 @@ def _import_hub() -> Any:
     try:
         import huggingface_hub
     except ImportError:
-        raise BitcipherError(f"{PROTOCOL} requires huggingface_hub: run `pip install 'bitcipher[hub]'`.") from None
+        raise BitcipherError(f"{PROTOCOL} requires huggingface_hub: run `{install_command('hub')}`.") from None
     return huggingface_hub
 
 

@@ -8,13 +8,14 @@ rank: the more frequent word comes first.
 
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from bitcipher.errors import BitcipherError
 from bitcipher.table.cosines import cosines, top_indices, unit
 from bitcipher.table.keys import Key, Oov, as_list
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.vectors.lookup import WordLookup
 from bitcipher.vocabulary import OOV
 
@@ -33,6 +34,19 @@ class NeighborIndex(Protocol):
         Args:
             query: (d,) float32, of length 1.
             topn: number of nearest rows that are needed.
+        """
+        ...
+
+
+@runtime_checkable
+class TableIndex(NeighborIndex, Protocol):
+    """An index that knows its table."""
+
+    def check_table(self, vectors: VectorTable) -> None:
+        """Check that this is the index of a table.
+
+        Raises:
+            BitcipherError: if it is the index of another table.
         """
         ...
 
@@ -72,6 +86,7 @@ class WordSimilarity(WordLookup):
 
         Raises:
             UnknownWordError: if a word has no row.
+            BitcipherError: if `indexer` is the index of another table.
         """
         if _is_none_wanted(topn):
             return []
@@ -274,6 +289,8 @@ class WordSimilarity(WordLookup):
         return cosines(rows, np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64)), query)
 
     def _search_index(self, index: NeighborIndex, query: np.ndarray, query_rows: np.ndarray, topn: int) -> Neighbors:
+        if isinstance(index, TableIndex):
+            index.check_table(self)
         if not query.any():
             return []
         rows = np.setdiff1d(index.nearest(query, topn + len(query_rows)), query_rows)

@@ -3,11 +3,15 @@
 import os
 from collections.abc import Iterable
 from importlib import import_module
+from numbers import Integral
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+import numpy as np
+
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.installation import install_command
 from bitcipher.table import read_folder, write_folder
 from bitcipher.table.manifest import MANIFEST
 from bitcipher.table.vector_table import VectorTable
@@ -57,8 +61,7 @@ class StoredVectors(VectorTable):
             return cls.from_table(build_vectors(sentences_or_paths, out, workers, options))
         except ModuleNotFoundError as error:
             raise BitcipherError(
-                f"CipherVectors.build needs {error.name}, which is not installed: run "
-                "`pip install 'bitcipher[pipelines]'`."
+                f"CipherVectors.build needs {error.name}, which is not installed: run `{install_command('pipelines')}`."
             ) from None
 
     @classmethod
@@ -72,6 +75,8 @@ class StoredVectors(VectorTable):
     ) -> Self:
         """Open the vectors of a build, a folder that `save` wrote, or a file or folder of another tool.
 
+        Files of other tools are read as they were written, or refused; `bitcipher/formats/README.md` has the rules.
+
         All sizes, types and shapes of builds and of folders of `save` are checked, and the SHA-256 of each file that is
         read. Memory-mapped vectors are not read, so their SHA-256 is checked only on request.
 
@@ -80,9 +85,10 @@ class StoredVectors(VectorTable):
                 `from_pretrained`). Text files and word2vec's binary files can be compressed with gzip.
             version: version of the build, by default the newest.
             format: a name in `bitcipher.formats.FORMATS`, by default detected from the content.
-            mmap: whether to memory-map the vectors of a local build or folder of `save`, read-only.
-            verify: whether to check the SHA-256 of memory-mapped vectors too, which reads them once (about one second
-                per GB).
+            mmap: whether to memory-map the vectors of a local build or folder of `save`, copy-on-write: no change of
+                the array in memory changes a file.
+            verify: whether to check the SHA-256 and the values of memory-mapped vectors too, which reads them (about
+                one second per GB).
 
         Raises:
             BitcipherError: if there are no such vectors, their format is not supported, or they are damaged.
@@ -102,27 +108,41 @@ class StoredVectors(VectorTable):
         fname: str | os.PathLike[str],
         fvocab: str | os.PathLike[str] | None = None,
         binary: bool = False,
+        encoding: str | None = None,
+        unicode_errors: str = "strict",
         limit: int | None = None,
+        datatype: Any = np.float32,
         no_header: bool = False,
     ) -> Self:
-        """Read a file of word2vec or GloVe. Names and defaults are gensim's; `load` detects the format.
+        """Read a file of word2vec or GloVe. Names and positions are gensim's; `load` detects the format.
 
         Args:
             fname: path or URI of the file, with or without gzip.
             fvocab: file with a word and its count per line.
             binary: whether the file is in word2vec's binary format.
+            encoding: encoding of both files; by default that of a byte-order mark, or UTF-8.
+            unicode_errors: what to do with words that are not text in this encoding: "strict" raises an error,
+                "replace" replaces the bytes by U+FFFD, and "ignore" leaves them out. Words that become equal only by
+                this are an error.
             limit: keep only this many words, the first ones.
+            datatype: float32, the type of all vectors of this class.
             no_header: whether the text file has no header, as GloVe's.
 
         Raises:
-            BitcipherError: if there is no such file, or it is damaged or has another format.
+            BitcipherError: if there is no such file, it is damaged or has another format or encoding, or an argument is
+                not valid.
         """
-        from bitcipher.formats import read
+        from bitcipher.formats import glove, word2vec, word2vec_binary
         from bitcipher.formats.count_lines import read_counts
 
-        table = read(fname, "word2vec-binary" if binary else "glove" if no_header else "word2vec")
+        if datatype not in (np.float32, np.dtype(np.float32), "float32"):
+            raise BitcipherError(f"`datatype` must be float32, the type of the vectors, got {datatype!r}.")
+        if limit is not None and (not isinstance(limit, Integral) or limit < 1):
+            raise BitcipherError(f"`limit` must be an integer of at least 1 or None, got {limit!r}.")
+        module = word2vec_binary if binary else glove if no_header else word2vec
+        table = module.read(os.fspath(fname), encoding, unicode_errors)
         words, vectors = table.words[:limit], table.vectors[:limit]
-        counts = read_counts(fvocab, words.to_pylist()) if fvocab else None
+        counts = read_counts(fvocab, words.to_pylist(), encoding) if fvocab else None
         return cls.from_table(VectorTable(words, vectors, counts, manifest=table.manifest))
 
     def save(self, uri: str | os.PathLike[str], overwrite: bool = False) -> None:
@@ -137,7 +157,8 @@ class StoredVectors(VectorTable):
             overwrite: whether to replace an existing folder of vectors.
 
         Raises:
-            BitcipherError: if `uri` exists, if it cannot be written, or if JSON cannot hold the manifest.
+            BitcipherError: if `uri` exists, if it cannot be written, if JSON cannot hold the manifest, or if a value is
+                not finite.
 
         >>> import numpy as np
         >>> from bitcipher import CipherVectors

@@ -7,6 +7,7 @@ import re
 from importlib.metadata import PackageNotFoundError, requires, version
 
 from bitcipher.errors import BitcipherError
+from bitcipher.installation import install_command
 
 DISTRIBUTION = "bitcipher"
 # Extras that are searched for a missing package. Error messages name the first extra that requires it.
@@ -83,4 +84,4 @@ def _is_installed(package: str) -> bool:
 
 
 def _advice(extra: str) -> str:
-    return f"pip install '{DISTRIBUTION}[{extra}]'."
+    return f"{install_command(extra)}."

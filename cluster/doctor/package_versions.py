@@ -4,6 +4,7 @@ import platform
 from collections.abc import Collection, Mapping
 from importlib import metadata
 
+from bitcipher.installation import install_command
 from cluster.doctor.check_result import CheckResult, ok, problem, warning
 
 # Packages whose versions can change results, or must be the same for nodes to communicate.
@@ -28,7 +29,7 @@ def check_versions(versions: Mapping[str, str | None]) -> CheckResult:
     """Check that all packages are installed."""
     missing = [name for name, version in versions.items() if version is None]
     if missing:
-        return problem("versions", f"{', '.join(missing)} missing: pip install 'bitcipher[pipelines]'.")
+        return problem("versions", f"{', '.join(missing)} missing: {install_command('pipelines')}.")
     return ok("versions", ", ".join(f"{name} {version}" for name, version in versions.items()) + ".")
 
 

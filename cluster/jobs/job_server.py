@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bitcipher.errors import BitcipherError, first_line
+from bitcipher.installation import install_command
 
 if TYPE_CHECKING:
     import requests
@@ -132,7 +133,7 @@ def _import_requests():
         import aiohttp  # noqa: F401
         import requests
     except ImportError:
-        raise BitcipherError("Ray's job client is not installed: pip install 'bitcipher[cluster]'.") from None
+        raise BitcipherError(f"Ray's job client is not installed: {install_command('cluster')}.") from None
     return requests
 
 

@@ -5,6 +5,7 @@ import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.text_files import decode_text
 from pipelines.options import BuildOptions
 from pipelines.tokenizers import make_tokenizer
 
@@ -13,7 +14,7 @@ def read_sentences(uri: str, options: BuildOptions) -> list[list[str]]:
     """Return the tokens of each line of a file.
 
     Args:
-        uri: path or URI of a text file in UTF-8.
+        uri: path or URI of a text file in UTF-8, or with a byte-order mark.
         options: options of a build, whose tokenizer is used.
 
     Raises:
@@ -22,10 +23,7 @@ def read_sentences(uri: str, options: BuildOptions) -> list[list[str]]:
     content = storage.read_bytes(uri)
     if content is None:
         raise BitcipherError(f"The file {uri} does not exist. Give a text file with one sentence per line.")
-    try:
-        lines = content.decode().splitlines()
-    except UnicodeDecodeError as error:
-        raise BitcipherError(f"{uri} is not UTF-8 text (byte {error.start:,}): convert it first.") from None
+    lines = decode_text(content, uri).splitlines()
     if not any(map(str.strip, lines)):
         raise BitcipherError(f"{uri} is empty. Give a text file with one sentence per line.")
     tokenizer = make_tokenizer(options.tokenizer, options.lowercase, normalization=options.normalization)

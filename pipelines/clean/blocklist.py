@@ -5,9 +5,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Metavar, Strings
+from bitcipher.text_files import read_lines
 from pipelines.clean.base import CleaningRule, Drop
 from pipelines.clean.document import Document
 
@@ -54,9 +54,7 @@ def _blocked(hosts: tuple[str, ...], path: str | None) -> frozenset[str]:
 
 
 def _read_hosts(path: str) -> frozenset[str]:
-    with storage.reading(path) as stream:
-        lines = stream.read().decode("utf-8-sig", errors="replace").splitlines()
-    hosts = frozenset(_normalize(line) for line in lines if not line.lstrip().startswith("#")) - {""}
+    hosts = frozenset(_normalize(line) for line in read_lines(path) if not line.lstrip().startswith("#")) - {""}
     if not hosts:
         raise BitcipherError(f"{path} contains no hosts: write one host per line.")
     return hosts

@@ -2,13 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from typing import IO, Any
 
-from isal import igzip, isal_zlib
-
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.http_files import is_url
+from bitcipher.text_files import read_lines
 
 ENDINGS = (".paths", ".paths.gz")
 
@@ -16,7 +13,10 @@ ENDINGS = (".paths", ".paths.gz")
 COMMONCRAWL = "https://data.commoncrawl.org/"
 
 MAX_PATHS = 1_000_000
-MAX_PATH_BYTES = 1 << 12
+MAX_PATH_LENGTH = 1 << 12
+# Maximum size of a list, decompressed: a server can send a small file that becomes a large one. The lists of
+# CommonCrawl have 14 MB.
+MAX_LIST_BYTES = 1 << 28
 
 
 def expand_list(pattern: str) -> Iterator[str]:
@@ -30,29 +30,14 @@ def expand_list(pattern: str) -> Iterator[str]:
         yield pattern
         return
     folder = path.rpartition("/")[0]
-    with storage.reading(pattern) as stored:
-        lines: Any = igzip.open(stored, "rb") if path.lower().endswith(".gz") else stored
-        try:
-            for number, entry in _iter_paths(lines, pattern):
-                if number > MAX_PATHS:
-                    raise BitcipherError(f"{pattern} has more than {MAX_PATHS:,} lines: split it into several lists.")
-                yield _resolve(entry, folder)
-        except (OSError, EOFError, isal_zlib.error) as error:  # pyright: ignore[reportGeneralTypeIssues] (isal's stub)
-            raise BitcipherError(f"Cannot read {pattern}: {error}. Download it again.") from error
-
-
-def _iter_paths(lines: IO[bytes], pattern: str) -> Iterator[tuple[int, str]]:
-    number = 0
-    while line := lines.readline(MAX_PATH_BYTES + 1):
-        number += 1
-        try:
-            path = line.decode().strip()
-        except UnicodeDecodeError:
-            path = "\0"
-        if len(line) > MAX_PATH_BYTES or not path.isprintable():
+    for number, line in enumerate(read_lines(pattern, max_bytes=MAX_LIST_BYTES), 1):
+        entry = line.strip()
+        if number > MAX_PATHS:
+            raise BitcipherError(f"{pattern} has more than {MAX_PATHS:,} lines: split it into several lists.")
+        if len(entry) > MAX_PATH_LENGTH or not entry.isprintable():
             raise BitcipherError(f"Line {number} of {pattern} is not a path: write one path or URI per line.")
-        if path:
-            yield number, path
+        if entry:
+            yield _resolve(entry, folder)
 
 
 def _resolve(path: str, folder: str) -> str:

@@ -12,6 +12,7 @@ from bitcipher import storage
 from bitcipher.counts import merge_words
 from bitcipher.errors import BitcipherError
 from bitcipher.normalization import normalize
+from bitcipher.text_files import read_lines
 from bitcipher.vocabulary import OOV, OtherWords, Vocabulary
 from pipelines.merge.merge_plan import MergePlan
 from pipelines.merge.merge_records import SumInput
@@ -152,10 +153,9 @@ def _listed_words(options: BuildOptions) -> list[str] | None:
 
 
 def read_word_list(uri: str) -> list[str]:
-    """Return the words of a file with one word per line. Empty lines are skipped."""
-    with storage.reading(uri) as stream:
-        try:
-            lines = stream.read().decode().split("\n")
-        except UnicodeDecodeError:
-            raise BitcipherError(f"The word list {uri} is not UTF-8 text.") from None
-    return [word for line in lines if (word := line.removesuffix("\r"))]
+    """Return the words of a file with one word per line. Empty lines are skipped.
+
+    Raises:
+        BitcipherError: if there is no such file, or it is not text in UTF-8 and has no byte-order mark.
+    """
+    return [line for line in read_lines(uri) if line]

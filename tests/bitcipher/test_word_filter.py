@@ -4,8 +4,10 @@ from bitcipher.errors import BitcipherError
 from bitcipher.word_filter import extract_words, read_frequencies, read_words
 
 WORDS = frozenset({"the", "cat", "sat", "dont", "whats", "true"})
-# The form of the study's table, with bytes that are not UTF-8.
-TABLE = b",word,frequency\r\n0,the,9\r\n1,cat,3\r\n2,sat,2\r\n3,dont,1\r\n4,whats,1\r\n5,TRUE,1\r\n6,j\xe1nos,1\r\n"
+# The form of the study's table, with a damaged word.
+TABLE = (
+    b",word,frequency\r\n0,the,9\r\n1,cat,3\r\n2,sat,2\r\n3,dont,1\r\n4,whats,1\r\n5,TRUE,1\r\n6,j\xef\xbf\xbdnos,1\r\n"
+)
 
 
 def test_extract_words_gives_lowercase_letters():

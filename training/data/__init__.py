@@ -19,11 +19,13 @@ from training.data.token_streams import Sequences, TokenDataset, TokenStream
 from training.data.tokenizer_files import load_tokenizer, plain_text_tokenizer, save_tokenizer, vocab_size
 from training.data.tokenizer_options import TokenizerOptions
 from training.data.train_tokenizer import sample_documents, train_tokenizer
+from training.data.transformers_tokenizer import InputFormat, tokenizer_files
 from training.data.word_segmentation import word_segmentation
 
 __all__ = [
     "HELD_OUT",
     "DatasetMetadata",
+    "InputFormat",
     "LengthGroupedOrder",
     "SequenceOrder",
     "Sequences",
@@ -44,6 +46,7 @@ __all__ = [
     "source_of_shard",
     "special_tokens",
     "split_parts",
+    "tokenizer_files",
     "train_tokenizer",
     "vocab_size",
     "word_segmentation",

@@ -29,6 +29,7 @@ class LengthGroupedOrder:
         self._seed = seed
         self._order = SequenceOrder(len(lengths), seed)
         self._latest_group = -1, np.empty(0, np.int64)
+        self._latest_sum = 0, 0, 0
 
     def sequence_ids(self, positions: np.ndarray) -> np.ndarray:
         """Return the ids of the sequences at positions of a run.
@@ -47,6 +48,21 @@ class LengthGroupedOrder:
             is_here = starts == start
             ids[is_here] = self._ids_of_group(start)[positions[is_here] - start]
         return ids
+
+    def sum_lengths(self, n_sequences: int) -> int:
+        """Return the sum of the lengths of the first sequences of a run, such as the number of tokens it has read.
+
+        Args:
+            n_sequences: number of sequences, from position 0 on.
+        """
+        epoch, count = divmod(n_sequences, self._order.total)
+        latest_epoch, start, total = self._latest_sum  # a run asks for more and more sequences
+        if epoch != latest_epoch or count < start:
+            start, total = 0, 0
+        positions = epoch * self._order.total + np.arange(start, count)
+        total += int(self._lengths[self.sequence_ids(positions)].sum())
+        self._latest_sum = epoch, count, total
+        return epoch * int(self._lengths.sum()) + total
 
     def _ids_of_group(self, start: int) -> np.ndarray:
         """Return the ids of the sequences at all positions of the group that begins at a position."""

@@ -33,6 +33,15 @@ class TaskExamples(EvaluatedTogether):
         """Number of validation rows."""
         return len(self.validation)
 
+    @property
+    def tokens_per_example(self) -> int:
+        """Mean number of tokens of a training row, without padding, rounded up."""
+        return int(np.ceil(row_lengths(self.train).mean()))
+
+    def count_tokens(self, n_examples: int) -> int:
+        """Return the number of tokens of the first training rows of the run, without padding."""
+        return self._order.sum_lengths(n_examples)
+
     def training_batch(self, positions: np.ndarray) -> Batch:
         """Return the training rows at positions [B] of the run, which count across steps and epochs."""
         return select_rows(self.train, self._order.sequence_ids(positions))

@@ -10,7 +10,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
-from training.data import load_tokenizer, special_tokens, vocab_size
+from training.data import InputFormat, load_tokenizer, special_tokens, tokenizer_files, vocab_size
 from training.embeddings import FreezeSchedule, freeze_all_but_embeddings, init_embeddings, token_embeddings
 from training.file_digests import write_digests
 from training.finetuning.evaluator import Evaluator, describe_predictions
@@ -26,7 +26,7 @@ from training.loop.checkpoints import load_weights
 from training.loop.run_store import RunStore
 from training.loop.steps import SummedLoss
 from training.models import architecture_of
-from training.run_files import EMBEDDING_INIT, TOKENIZER
+from training.run_files import EMBEDDING_INIT
 from training.tasks.base import Task
 from training.tasks.encoder import Encoder
 
@@ -56,23 +56,28 @@ def _finetune(
     train, validation = drop_unlabeled_rows(task.features("train", encoder)), task.features("validation", encoder)
     loop = options.loop_for(len(train))
     evaluator = Evaluator(task, validation, loop)
+    examples = TaskExamples(train, validation, options.seed, loop.batch_size)
     run = TrainingRun(
         model=task_model.model,
         objective=_find_loss(options, task, task_model.model),
-        examples=TaskExamples(train, validation, options.seed, loop.batch_size),
+        examples=examples,
         options=loop,
         freeze_schedule=FreezeSchedule(options.embeddings),
         seed=options.seed,
         folder=folder,
-        tokens_per_sequence=encoder.length,
+        tokens_per_sequence=examples.tokens_per_example,
+        count_tokens=examples.count_tokens,
         evaluator=evaluator,
         store=store,
+        model_files=tokenizer_files(
+            tokenizer, InputFormat("encoder", encoder.length, encoder.double_end, encoder.token_types)
+        ),
     )
     world = World.current(loop.device)
     if world.rank == 0:
-        with storage.reading(find_tokenizer(options.model)) as stream:
-            storage.write_bytes(str(folder / TOKENIZER), stream.read())
-        write_digests(folder, [TOKENIZER])
+        for name, content in run.model_files.items():
+            storage.write_bytes(str(folder / name), content)
+        write_digests(folder, run.model_files)
         info = TaskInfo(
             task=task.name,
             main_metric=task.main_metric,

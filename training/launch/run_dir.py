@@ -13,6 +13,7 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.store.lease import Lease
 from pipelines.store.recorded_inputs import GivenInputs, RecordedInputs
 from pipelines.store.removal import list_names
+from training.data.transformers_tokenizer import TOKENIZER_CONFIG
 from training.file_digests import DIGESTS
 from training.finetuning.run_files import PREDICTIONS, TASK_INFO
 from training.launch.metrics_follower import follow_metrics
@@ -34,7 +35,18 @@ _UNFINISHED = re.compile(r".+\.[0-9a-f]{32}" + re.escape(storage.UNFINISHED))
 # Files of a run, besides its config. Those of a run that was killed before its first metrics belong to inputs and
 # options that can be others now.
 _RUN_FILES = (
-    *(RECIPE, TOKENIZER, DIGESTS, EMBEDDING_INIT, TASK_INFO, SCORES, PAIR_PREDICTIONS, TRACKER_IDS, CHECKPOINTS),
+    *(
+        RECIPE,
+        TOKENIZER,
+        TOKENIZER_CONFIG,
+        DIGESTS,
+        EMBEDDING_INIT,
+        TASK_INFO,
+        SCORES,
+        PAIR_PREDICTIONS,
+        TRACKER_IDS,
+        CHECKPOINTS,
+    ),
     *TRACKERS,
 )
 # Files that say that a run has been trained.

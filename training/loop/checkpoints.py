@@ -1,6 +1,7 @@
 """Checkpoints: folders named after their step and published atomically. Nothing in them is pickled.
 
 checkpoints/00000500/   config.json, model.safetensors    the model, as transformers opens it
+                        tokenizer.json, tokenizer_config.json   the tokenizer, as transformers opens it
                         optimizer.safetensors             AdamW's state
                         state.json                        `TrainingState`
                         files.json                        digests of these files, and of the metrics so far
@@ -8,6 +9,7 @@ checkpoints/00000500/   config.json, model.safetensors    the model, as transfor
 
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +17,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from bitcipher import json_files, object_store
+from bitcipher import json_files, object_store, storage
 from bitcipher.errors import BitcipherError, first_line
 from training.file_digests import FileDigest, write_digests
 from training.loop.checkpoint_folders import CHECKPOINTS, check_checkpoint, partial_folder, remove_old_checkpoints
@@ -49,6 +51,7 @@ def save_checkpoint(
     state: TrainingState,
     metrics: FileDigest,
     limit: int | None,
+    files: Mapping[str, bytes],
 ) -> Path:
     """Write the checkpoint of `state.step`, then remove older ones; see `superseded_checkpoints`.
 
@@ -59,6 +62,7 @@ def save_checkpoint(
         state: progress of the run.
         metrics: digest of the run's metrics up to this step.
         limit: number of the latest checkpoints to keep; None keeps all.
+        files: further files of the checkpoint by their names.
 
     Returns:
         The folder of the checkpoint.
@@ -73,6 +77,8 @@ def save_checkpoint(
         with object_store.translating_errors("write", str(target), is_local=True):
             unfinished.mkdir(parents=True)
             save_model(model, str(unfinished), tensors.weights)
+            for name, content in files.items():
+                storage.write_bytes(str(unfinished / name), content)
             _save_optimizer(unfinished / OPTIMIZER, tensors.optimizer)
             json_files.write(str(unfinished / STATE), state.to_dict())
             write_digests(unfinished, [path.name for path in unfinished.iterdir()], metrics, state.step)

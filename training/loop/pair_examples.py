@@ -48,6 +48,10 @@ class PairExamples(EvaluatedTogether):
         """Mean number of tokens of a training pair, rounded up."""
         return int(np.ceil(self._train.lengths.sum(axis=1).mean()))
 
+    def count_tokens(self, n_examples: int) -> int:
+        """Return the number of tokens of the first training pairs of the run."""
+        return self._order.sum_lengths(n_examples)
+
     @property
     def validation_size(self) -> int:
         """Number of validation pairs."""

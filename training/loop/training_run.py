@@ -3,9 +3,9 @@
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -62,7 +62,7 @@ class TrainingRun:
     folder: Path
     """Folder of the run, or its working copy on this node."""
     tokens_per_sequence: int
-    """Number of tokens of a training sequence, for the `tokens` of the metrics."""
+    """Number of tokens of a training sequence, or the mean number without padding."""
     flops_of_sequence: Callable[[float], float] | None = None
     """FLOPs of a training sequence with a mean number of predictions, for the utilization; None if not known."""
     evaluator: Callable[[torch.nn.Module, World, Callable[[float], None]], dict[str, float]] | None = None
@@ -70,6 +70,11 @@ class TrainingRun:
     argument with the fraction that is done."""
     store: RunStore | None = None
     """Store of the run; None if it is on a disk."""
+    count_tokens: Callable[[int], int] | None = None
+    """Function that returns the number of tokens of the first sequences of the run, for the `tokens` of the metrics;
+    None if all have `tokens_per_sequence`."""
+    model_files: Mapping[str, bytes] = field(default_factory=dict)
+    """Further files of each checkpoint by their names: those of the tokenizer."""
 
     @property
     def uri(self) -> str:
@@ -247,7 +252,13 @@ class _Trainer:
             store, limit = self._run.store, self._run.options.save_total_limit
             metrics = self._logger.digest()
             checkpoint = save_checkpoint(
-                self._run.folder, self._model, tensors, self.state, metrics, 1 if store else limit
+                self._run.folder,
+                self._model,
+                tensors,
+                self.state,
+                metrics,
+                1 if store else limit,
+                self._run.model_files,
             )
             if store:
                 self._logger.flush()
@@ -284,7 +295,9 @@ class _Trainer:
         if is_stored:
             self._check_lease()
         state = self.state
-        tokens = self._run.options.count_sequences(state.step) * self._run.tokens_per_sequence
+        n_sequences = self._run.options.count_sequences(state.step)
+        count_tokens = self._run.count_tokens
+        tokens = count_tokens(n_sequences) if count_tokens else n_sequences * self._run.tokens_per_sequence
         cost = {"tokens": tokens, "seconds": round(state.seconds, 3)}
         if self._logger:
             self._logger.write(state.step, cost | metrics)

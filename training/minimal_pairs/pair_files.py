@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.text_files import read_lines
 
 _ENDING = ".jsonl"
 _GOOD, _BAD, _PHENOMENON = "sentence_good", "sentence_bad", "linguistics_term"
@@ -42,15 +43,14 @@ def read_pairs(uri: str) -> list[MinimalPair]:
 
 def _read_file(uri: str) -> Iterator[MinimalPair]:
     name = uri.rstrip("/").rsplit("/", 1)[-1].removesuffix(_ENDING)
-    with storage.reading(uri) as stream:
-        for number, line in enumerate(stream, 1):
-            if not line.strip():
-                continue
-            try:
-                values = json.loads(line)
-            except (ValueError, RecursionError):
-                raise BitcipherError(f"Line {number} of {uri} is not JSON; repair or remove it.") from None
-            yield _pair(values, name, f"Line {number} of {uri}")
+    for number, line in enumerate(read_lines(uri), 1):
+        if not line.strip():
+            continue
+        try:
+            values = json.loads(line)
+        except (ValueError, RecursionError):
+            raise BitcipherError(f"Line {number} of {uri} is not JSON; repair or remove it.") from None
+        yield _pair(values, name, f"Line {number} of {uri}")
 
 
 def _pair(values: object, name: str, where: str) -> MinimalPair:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.decompression import reading_decompressed
+from bitcipher.text_files import read_lines
 
 # Column indices of CoNLL-U (universaldependencies.org/format.html).
 CONLLU_COLUMNS = 10
@@ -72,14 +72,7 @@ def read_conll2003(uri: str) -> list[Sentences]:
 
 
 def _lines(uri: str) -> Iterator[tuple[int, str]]:
-    with reading_decompressed(uri) as stream:
-        content = stream.read()
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        raise BitcipherError(f"{uri} cannot be read as text in UTF-8: {error}.") from None
-    for number, line in enumerate(text.split("\n"), 1):
-        yield number, line.rstrip("\r")
+    yield from enumerate(read_lines(uri), 1)
 
 
 def _not_empty(sentences: Sentences, uri: str) -> Sentences:

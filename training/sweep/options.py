@@ -31,8 +31,8 @@ _BATCH = 256
 # Section 3.3.
 TOKENIZER_DEFAULTS = {"kind": "bpe", "vocab_size": 19_000}
 # Section 4.2: 35,475 updates with a warmup of 5 %. The section has one learning rate for models of more than 18 million
-# parameters and another for all others, but both are misprinted (0.1 and 0.5). `learning_rate` is the value that the
-# authors started from.
+# parameters and another for all others, but both are misprinted (0.1 and 0.5). The authors started above 6e-4 and
+# lowered the rate until the loss was stable, so the rates that they trained with are probably lower than this one.
 LARGE_PARAMETERS = 18_000_000
 LOOP_DEFAULTS = {
     "max_steps": SEQUENCES // _BATCH,
@@ -97,7 +97,8 @@ class PretrainingOptions(Record):
     equal embedding and hidden sizes."""
     loop: LoopOptions = LoopOptions(**LOOP_DEFAULTS)
     large_learning_rate: Float | None = Field(None, gt=0)
-    """Learning rate of models with more than 18 million parameters; null: that of `loop`. The paper has two rates."""
+    """Learning rate of models with more than 18 million parameters; null: that of `loop`. The paper has two rates,
+    which are misprinted."""
     inits: Annotated[tuple[Init, ...], _as_tuple] = Field(("random",), min_length=1)
     """Initializations of the token embeddings: random, cipher or both."""
     unconstrained: bool = False
@@ -189,7 +190,7 @@ class Study(Record):
 
 
 def make_study(values: dict[str, Any], source: str, settings: Sequence[str] = ()) -> Study:
-    """Return a study from plain values. Missing options get the paper's values.
+    """Return a study from plain values. Missing options get the paper's values, as far as it states them.
 
     Args:
         values: options by group.

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.text_files import read_lines
 from training.metrics.classification import GLUE_METRICS
 from training.tasks.base import Kind
 from training.tasks.sentences import SentenceExample, SentenceTask
@@ -120,17 +121,7 @@ def _columns_of(name: str) -> _Columns:
 
 def _read(uri: str, columns: _Columns) -> tuple[tuple[SentenceExample, ...], tuple[str, ...]]:
     """Return the examples of a file, and remarks."""
-    with storage.reading(uri) as stream:
-        content = stream.read()
-    try:
-        # MRPC's files begin with a byte order mark.
-        lines = content.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise BitcipherError(f"Line {line} of {uri} is not text in UTF-8.") from None
-    if not lines[-1]:
-        lines.pop()
-    rows = [tuple(line.removesuffix("\r").split("\t")) for line in lines]
+    rows = [tuple(line.split("\t")) for line in read_lines(uri)]  # MRPC's files begin with a byte-order mark
     names = columns.header or _COLA
     if columns.header and (not rows or rows[0] != names):
         raise BitcipherError(f"Line 1 of {uri} must name the columns {', '.join(names)}, separated by tabs.")

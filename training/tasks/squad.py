@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from bitcipher.decompression import reading_decompressed
 from bitcipher.errors import BitcipherError
-from bitcipher.formats.decompression import reading_decompressed
 from bitcipher.plain_values import check_plain
 
 

@@ -3,6 +3,7 @@
 from importlib.util import find_spec
 
 from bitcipher.errors import BitcipherError
+from bitcipher.installation import install_command
 from bitcipher.records import Count, Record
 from training.markdown import format_table
 
@@ -22,8 +23,8 @@ def check_scoring() -> None:
     """
     if find_spec("sacrebleu") is None:
         raise BitcipherError(
-            "Training on pairs of texts needs sacrebleu, which is not installed: run `pip install "
-            "'bitcipher[translation]'`."
+            "Training on pairs of texts needs sacrebleu, which is not installed: run "
+            f"`{install_command('translation')}`."
         )
 
 

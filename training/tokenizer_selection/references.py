@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from tokenizers import Tokenizer
 from tokenizers.implementations.bert_wordpiece import BertWordPieceTokenizer
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.text_files import read_lines
 from training.data import load_tokenizer
 
 # Type of the model in a tokenizer.json, by kind.
@@ -56,13 +56,7 @@ def _read_bert_vocabulary(uri: str) -> Tokenizer:
 
     Text is lowercased if no piece has a capital letter, as in BERT's uncased models.
     """
-    with storage.reading(uri) as stream:
-        content = stream.read()
-    try:
-        pieces = content.decode().split("\n")
-    except UnicodeDecodeError:
-        raise BitcipherError(f"{uri} is not text in UTF-8; use the vocab.txt of a BERT model.") from None
-    vocabulary = {piece.removesuffix("\r"): number for number, piece in enumerate(pieces) if piece}
+    vocabulary = {piece: number for number, piece in enumerate(read_lines(uri)) if piece}
     if missing := {"[UNK]", "[CLS]", "[SEP]"} - set(vocabulary):
         raise BitcipherError(f"{uri} has no piece {min(missing)}; use the vocab.txt of a BERT model.")
     is_uncased = not any(piece != piece.lower() for piece in vocabulary if not piece.startswith("["))

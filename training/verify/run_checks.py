@@ -11,7 +11,7 @@ from pipelines.runtime.runtime import Runtime
 from pipelines.verify import VerifyResult, run_checks
 from pipelines.verify.damage import Check, Damage, KnownDamage, error_of
 from training.data.token_files import check_token_file, token_hashes
-from training.file_digests import DIGESTS, FolderDigests, check_digest
+from training.file_digests import DIGESTS, FolderDigests, check_digest, digest_file
 from training.finetuning.run_files import CONFIG as FINETUNING
 from training.finetuning.run_files import PREDICTIONS, TASK_INFO
 from training.loop import METRICS, RUN_LEASE, copying_run, read_metrics
@@ -20,7 +20,7 @@ from training.loop.trackers import TRACKER_IDS
 from training.prepare.pair_folder import METADATA as PAIRS
 from training.prepare.pair_folder import TRAIN, VALIDATION, check_stored_pairs
 from training.run_files import CONFIG as PRETRAINING
-from training.run_files import EMBEDDING_INIT, ENDED
+from training.run_files import EMBEDDING_INIT, ENDED, TOKENIZER
 from training.text_pairs import SCORES
 from training.verify.training_folders import GRID, STUDY, TOKEN_SHARDS, TUNE, find_training_folders
 
@@ -106,9 +106,23 @@ def _run_checks(folder: str) -> Iterator[Check]:
         return
     yield from _digest_checks(folder, _AGAIN)
     for checkpoint in checkpoints:
+        yield CallCheck(_check_tokenizer, (folder, checkpoint), f"Restore {folder}/{TOKENIZER} from a copy.", 0)
         yield from _digest_checks(checkpoint, f"Remove {checkpoint} to use an older checkpoint, or {_RESTORE}.")
     advice = "It holds the metrics of the run, which a resumed run continues."
     yield CallCheck(_check_metrics, (folder,), advice, sizes.get(METRICS, 0))
+
+
+def _check_tokenizer(folder: str, checkpoint: str) -> None:
+    """Check that the tokenizer of a run is the one that the weights of a checkpoint were trained with.
+
+    Checkpoints of earlier versions of bitcipher have no tokenizer.
+    """
+    uri = storage.join(checkpoint, DIGESTS)
+    trained_with = FolderDigests.read(uri).files.get(TOKENIZER) if storage.exists(uri) else None
+    if trained_with is not None and digest_file(storage.join(folder, TOKENIZER)) != trained_with:
+        raise BitcipherError(
+            f"{storage.join(folder, TOKENIZER)} is not the tokenizer that {checkpoint} was trained with."
+        )
 
 
 def _check_metrics(folder: str) -> None:

@@ -7,6 +7,7 @@ imports `layout` and `drawing` inside functions.
 from importlib.util import find_spec
 
 from bitcipher.errors import BitcipherError
+from bitcipher.installation import install_command
 
 # Package name of each module.
 _LIBRARIES = {"jinja2": "jinja2", "openTSNE": "opentsne", "sklearn": "scikit-learn"}
@@ -20,6 +21,4 @@ def require_libraries() -> None:
     """
     missing = [name for module, name in _LIBRARIES.items() if find_spec(module) is None]
     if missing:
-        raise BitcipherError(
-            f"Pages need {' and '.join(missing)}: install them with `pip install 'bitcipher[report]'`."
-        )
+        raise BitcipherError(f"Pages need {' and '.join(missing)}: install them with `{install_command('report')}`.")

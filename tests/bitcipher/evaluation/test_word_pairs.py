@@ -86,7 +86,7 @@ def test_zero_vectors_have_similarity_0(tmp_path, vectors):
         ("cat\tdog\t1\ncat\tking\tmuch\n", "line 2 .* must be a number, got 'much'"),
         ("", "no word pairs"),
         ("word1\tword2\tscore\n", "no word pairs"),
-        (b"\xff\xfe", "UTF-8"),
+        (b"caf\xe9 tea 1", "UTF-8"),
         ("katze\thund\t3\nkatze\tmaus\t4\n", "covers 0 of the 2 pairs"),
     ],
 )

@@ -40,8 +40,9 @@ def test_truncated_file_raises(tmp_path, size):
 
 def test_damaged_file_raises(tmp_path):
     (tmp_path / "file").write_bytes(content(header=b"1 3\n"))
-    with pytest.warns(UserWarning, match="after the 1 words"):
-        assert read(tmp_path / "file").index_to_key == ["a"]
+    for format in (None, "word2vec-binary"):
+        with pytest.raises(BitcipherError, match="data after the 1 words"):
+            read(tmp_path / "file", format=format)
     for header in (b"words 3\n", b"2 0\n", b"2 99999999999\n"):
         (tmp_path / "file").write_bytes(content(header=header))
         with pytest.raises(BitcipherError, match="Line 1"):

@@ -92,6 +92,46 @@ def test_files_of_model2vec_are_read(tmp_path, folder, table):
     np.testing.assert_array_equal(read.vectors, table.vectors)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8])
+@pytest.mark.parametrize("has_mapping", [False, True])
+@pytest.mark.parametrize("has_weights", [False, True])
+def test_weights_and_mapping_of_model2vec_are_applied(tmp_path, folder, has_weights, has_mapping, dtype):
+    model = StaticModel.from_pretrained(folder)
+    tokens, random = len(model.tokens), np.random.default_rng(4)
+    rows = (random.standard_normal((9 if has_mapping else tokens, 8)) * 30).astype(dtype)
+    quantized = StaticModel(
+        vectors=rows,
+        tokenizer=model.tokenizer,
+        config=model.config,
+        weights=random.random(tokens) if has_weights else None,
+        token_mapping=random.integers(0, 9, tokens) if has_mapping else None,
+    )
+    quantized.save_pretrained(tmp_path / "model")
+    read = CipherVectors.load(tmp_path / "model")
+    assert read.index_to_key == list(model.tokens)
+    for word in ("cat", "the", "word7"):
+        np.testing.assert_allclose(read[word], quantized.encode([word])[0], rtol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("tensors", "message"),
+    [
+        ({"weights": np.ones(3, np.float32)}, "`weights` .* has no number for each"),
+        ({"weights": np.ones((9, 1), np.float32)}, "`weights` .* has no number for each"),
+        ({"mapping": np.arange(3)}, "`mapping` .* has no row for each"),
+        ({"mapping": np.arange(9) - 1}, "`mapping` .* has no row for each"),
+        ({"mapping": np.arange(9) + 1}, "`mapping` .* has no row for each"),
+        ({"weights": np.full(9, np.inf, np.float32)}, "not finite"),
+    ],
+)
+def test_weights_and_mapping_that_do_not_fit_are_refused(tmp_path, tensors, message):
+    words = [f"w{row}" for row in range(8)] + ["<oov>"]
+    CipherVectors(words, np.ones((9, 2))).export("huggingface", tmp_path / "model")
+    save_file({"embeddings": np.ones((9, 2), np.float32), **tensors}, tmp_path / "model/model.safetensors")
+    with pytest.raises(BitcipherError, match=message):
+        CipherVectors.load(tmp_path / "model")
+
+
 def test_damaged_folders_raise(tmp_path, table):
     table.export("huggingface", tmp_path / "model")
     weights, tokens = tmp_path / "model" / "model.safetensors", tmp_path / "model" / "tokenizer.json"

@@ -69,16 +69,13 @@ def test_first_of_repeated_words_is_used_with_one_warning(read_content):
     np.testing.assert_array_equal(vectors.vectors, [[1], [2]])
 
 
-def test_invalid_utf8_is_replaced_with_a_warning(read_content):
-    with pytest.warns(UserWarning, match="1 words with"):
-        assert read_content(b"caf\xe9 1 2\nna\xc3\xafve 3 4\n").index_to_key == ["caf\ufffd", "naïve"]
-
-
-def test_wrong_headers_warn_or_raise(read_content):
-    with pytest.warns(UserWarning, match="says 2 words, but it holds 3"):
-        assert len(read_content("2 3\n" + "\n".join(LINES))) == 3
-    with pytest.warns(UserWarning, match="says 300 dimensions, but its lines have 3"):
-        assert read_content("3 300\n" + "\n".join(LINES)).vector_size == 3
+def test_wrong_headers_raise(read_content):
+    with pytest.raises(BitcipherError, match="holds 3 words, but its header says 2"):
+        read_content("2 3\n" + "\n".join(LINES))
+    with pytest.raises(BitcipherError, match="says 300 dimensions, but its lines have 3"):
+        read_content("3 300\n" + "\n".join(LINES))
+    with pytest.raises(BitcipherError, match="says 0 dimensions"):
+        read_content("3 0\na\nb\n")
     with pytest.raises(BitcipherError, match="ends after 3 words, but its header says 4"):
         read_content("4 3\n" + "\n".join(LINES))
 
@@ -86,18 +83,19 @@ def test_wrong_headers_warn_or_raise(read_content):
 def test_vectors_of_one_dimension_are_read(read_content):
     assert read_content("2 1\na 0.5\nb 2\n").index_to_key == ["a", "b"]
     assert read_content("7 5\n8 2\n9 1\n", format="glove").index_to_key == ["7", "8", "9"]
-    assert read_content("7 5\n8 2\n9 1\n").index_to_key == ["7", "8", "9"]
+    with pytest.raises(BitcipherError, match=r"says 5 dimensions, but its lines have 1.*glove"):
+        read_content("7 5\n8 2\n9 1\n")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "is empty"),
-        ("3 3\n", "ends within word 1 of 3"),
+        ("3 3\n", "ends after 0 words, but its header says 3"),
         ("hello\nworld\n", "Line 1 of .* is not a word followed by numbers"),
         ("3 3\n" + "\n".join(LINES)[:-3], "Line 4 of .* has 1 values after its word instead of 3"),
         ("a 1 2\nb 3 4\nc 5\nd 6 7\n", "Line 3 of .* has 1 values after its word instead of 2"),
-        ("a 1 2\nb 3 x\nc 5 6\n", "Line 2 of .* holds b'x' instead of a number"),
+        ("a 1 2\nb 3 x\nc 5 6\n", "Line 2 of .* holds 'x' instead of a number"),
         ("a 1 2\nb 3 nan\nc 5 6\n", "'b' .row 1. holds a value that is not finite"),
         ("a 1 2\nb 3 1e60\nc 5 6\n", "'b' .row 1. holds a value that is not finite or is too large"),
         (b"PK\x03\x04abc", "zip archive"),

@@ -5,6 +5,7 @@ import re
 from importlib import import_module
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,7 +108,8 @@ def test_failed_writes_leave_no_files(tmp_path, table, name):
 
 
 def test_values_that_are_not_finite_raise(tmp_path):
-    bad = CipherVectors(["a", "b"], np.array([[1, 2], [np.nan, 3]], np.float32))
+    rows = np.array([[1, 2], [np.nan, 3]], np.float32)
+    bad = CipherVectors.from_mapped(pa.array(["a", "b"], pa.large_string()), rows, None, None, None, {})
     for name in FORMATS:
         with pytest.raises(BitcipherError, match="'b'"):
             write(bad, name, tmp_path / "out")

@@ -1,8 +1,11 @@
+import ctypes
 import hashlib
 import json
+import mmap
 import os
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import safetensors.numpy
@@ -30,6 +33,13 @@ def make_full_table() -> CipherVectors:
         refinement={"mean": np.arange(3.0), "matrix": np.eye(3, dtype=np.float32)},
         manifest={"corpus": "Überall", "bits": 25, "seeds": [1, 2], "share": 0.1, "nested": {"a": None}},
     )
+
+
+def is_mapped(array: np.ndarray) -> bool:
+    owner = array
+    while isinstance(owner, np.ndarray | memoryview):
+        owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
+    return isinstance(owner, mmap.mmap)
 
 
 def assert_same(first: CipherVectors, second: CipherVectors) -> None:
@@ -78,12 +88,59 @@ def test_any_words_read_back(words):
 def test_vectors_are_memory_mapped_and_read_only(tmp_path):
     make_table().save(tmp_path / "table")
     mapped = CipherVectors.load(tmp_path / "table")
-    assert isinstance(mapped.vectors, np.memmap)
+    assert is_mapped(mapped.vectors)
     assert not mapped.vectors.flags.writeable
     with pytest.raises(ValueError, match="read-only"):
         mapped["the"][0] = 0
-    assert not isinstance(CipherVectors.load(tmp_path / "table", mmap=False).vectors, np.memmap)
+    assert not is_mapped(CipherVectors.load(tmp_path / "table", mmap=False).vectors)
     assert mapped.most_similar("the") == make_table().most_similar("the")
+
+
+@pytest.mark.parametrize("file_bytes", [1 << 30, 1 << 16], ids=["one file", "several files"])
+def test_arrays_that_are_changed_leave_the_files_unchanged(tmp_path, monkeypatch, file_bytes):
+    monkeypatch.setattr("bitcipher.table.vector_files.MAX_FILE_BYTES", file_bytes)
+    words = [f"w{row}" for row in range(5_000)]
+    rows = np.random.default_rng(3).standard_normal((len(words), 16)).astype(np.float32)
+    CipherVectors(words, rows).save(tmp_path / "table")
+    contents = {path.name: path.read_bytes() for path in (tmp_path / "table").iterdir()}
+    mapped = CipherVectors.load(tmp_path / "table")
+    assert is_mapped(mapped.vectors)
+    # torch and C libraries ignore the flag of NumPy.
+    address, nbytes = mapped.vectors.ctypes.data, mapped.vectors.nbytes
+    ctypes.memset(address, 0, nbytes)
+    assert not mapped.vectors.any()
+    assert {path.name: path.read_bytes() for path in (tmp_path / "table").iterdir()} == contents
+    np.testing.assert_array_equal(CipherVectors.load(tmp_path / "table", verify=True).vectors, rows)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite_are_refused(tmp_path, value):
+    rows = np.ones((3, 2), np.float32)
+    rows[1, 1] = value
+    with pytest.raises(BitcipherError, match="vector of 'cat'"):
+        CipherVectors(["the", "cat", "dog"], rows)
+    with pytest.raises(BitcipherError, match="'mean' holds a value that is not finite"):
+        CipherVectors(["the"], [[1, 2]], refinement={"mean": np.array([1, value])})
+    words = pa.array(["the", "cat", "dog"], pa.large_string())
+    mapped = CipherVectors.from_mapped(words, rows, None, None, None, {})
+    with pytest.raises(BitcipherError, match="vector of 'cat'"):
+        mapped.save(tmp_path / "table")
+    assert not (tmp_path / "table").exists()
+
+
+def test_stored_values_that_are_not_finite_are_found(tmp_path, monkeypatch):
+    rows = np.ones((2, 2), np.float32)
+    rows[1, 1] = np.nan
+    words = pa.array(["the", "cat"], pa.large_string())
+    table = CipherVectors.from_mapped(words, rows, None, None, None, {})
+    with monkeypatch.context() as patched:
+        patched.setattr(CipherVectors, "norms", np.ones(2))
+        table.save(tmp_path / "table")
+    for settings_of_load in ({"verify": True}, {"mmap": False}):
+        with pytest.raises(BitcipherError, match=r"table cannot be used: The vector of 'cat'"):
+            CipherVectors.load(tmp_path / "table", **settings_of_load)
+    with pytest.raises(BitcipherError, match="vector of 'cat'"):
+        CipherVectors.load(tmp_path / "table").most_similar("the")
 
 
 def test_other_libraries_read_the_files(tmp_path):
@@ -150,8 +207,8 @@ def test_files_of_the_safetensors_library_are_read(tmp_path):
     data = (tmp_path / "table" / "vectors.safetensors").read_bytes()
     content["files"]["vectors.safetensors"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     json_files.write(str(manifest), content)
-    for mmap in (True, False):
-        np.testing.assert_array_equal(CipherVectors.load(tmp_path / "table", mmap=mmap).vectors, rows)
+    for mapped in (True, False):
+        np.testing.assert_array_equal(CipherVectors.load(tmp_path / "table", mmap=mapped).vectors, rows)
 
 
 def test_overwrite_replaces_only_folders_of_vectors(tmp_path):

@@ -69,10 +69,27 @@ def test_wrong_and_damaged_files_raise(tmp_path, table, index):
         with pytest.raises(BitcipherError, match="index of another table"):
             WordIndex.load(path, other)
     whole = path.read_bytes()
-    for content in (b"", b"abc" * 100, whole[:1000], whole[: len(whole) // 2]):
+    without_digests = whole.partition(b"\n")[2]
+    for content in (b"", b"abc" * 100, whole[:1000], whole[: len(whole) // 2], whole[:-1] + b"x", without_digests):
         path.write_bytes(content)
         with pytest.raises(BitcipherError, match="not an index, or it is damaged"):
             WordIndex.load(path, table)
+
+
+def test_index_of_another_table_is_refused(tmp_path, table, index):
+    changed = CipherVectors(table.words, table.vectors)
+    index.save(tmp_path / "index")
+    WordIndex.load(tmp_path / "index", changed)
+    assert changed.most_similar("w1", indexer=index) == table.most_similar("w1", indexer=index)
+    one_value = table.vectors.copy()
+    one_value[1, 0] += 1
+    renamed = CipherVectors(["new", *table.index_to_key[1:]], table.vectors)
+    changed.add_vectors(["w1"], [one_value[1]], replace=True)
+    for other in (CipherVectors(table.words, one_value), renamed, changed):
+        with pytest.raises(BitcipherError, match="index of another table"):
+            other.most_similar("w1", indexer=index)
+        with pytest.raises(BitcipherError, match="index of another table"):
+            WordIndex.load(tmp_path / "index", other)
 
 
 def test_index_supports_only_a_plain_search(table, index):

@@ -8,6 +8,7 @@ import typer
 import user_folder
 
 from bitcipher import object_store
+from bitcipher.installation import install_command
 from bitcipher.vectors import CipherVectors
 from cluster.cli.interrupts import resumable
 from cluster.cli.main import all_commands
@@ -82,7 +83,7 @@ def test_refused_connection_gives_no_advice_about_credentials(refused, tmp_path,
 def test_missing_library_of_a_store_names_the_command_that_installs_it(refused, tmp_path, uri, package):
     # The test environment has neither of them.
     assert f"run `pip install {package}`" in refused("build", uri, "--out", tmp_path / "new")
-    assert "pip install 'bitcipher[s3]'" in str(object_store.installation("s3://a/b"))
+    assert f"run `{install_command('s3')}`" in str(object_store.installation("s3://a/b"))
 
 
 def test_one_of_a_kind_is_singular(run_command, tmp_path):

@@ -135,7 +135,7 @@ def test_page_of_cipher_vectors_has_no_explanations(command, folder):
 
 def test_mistakes_print_one_sentence(command, folder, spectral):
     (folder / "empty.txt").write_text("nothing of it here")
-    (folder / "bytes.txt").write_bytes(b"\xff\xfe")
+    (folder / "bytes.txt").write_bytes(b"caf\xe9")
     (folder / "blank.txt").write_text(" \n\n")
     for arguments, sentence in (
         (("explain", "build", "w0w"), "The word 'w0w' is not in the vocabulary"),
@@ -147,7 +147,7 @@ def test_mistakes_print_one_sentence(command, folder, spectral):
         (("explain", "nothing", "w1"), "There is no build and no folder of vectors nothing"),
         (("infer", "build", "neu", "--contexts", "empty.txt"), "give 'neu' no context"),
         (("infer", "build", "neu", "--contexts", "missing.txt"), "The file missing.txt does not exist"),
-        (("infer", "build", "neu", "--contexts", "bytes.txt"), "bytes.txt is not UTF-8 text (byte 0)"),
+        (("infer", "build", "neu", "--contexts", "bytes.txt"), "bytes.txt is not text in UTF-8: byte 3"),
         (("infer", "build", "neu", "--contexts", "blank.txt"), "blank.txt is empty"),
     ):
         code, out, error = command(*arguments)

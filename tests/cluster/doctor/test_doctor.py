@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bitcipher import storage
+from bitcipher.installation import install_command
 from cluster.doctor.check_result import CheckResult, Level
 from cluster.doctor.clock import check_clock
 from cluster.doctor.dashboard import check_dashboard, check_exposure, check_token
@@ -103,7 +104,7 @@ def test_missing_packages_are_reported():
     assert check_versions(installed).level is OK
     assert f"python {sys.version_info.major}.{sys.version_info.minor}" in check_versions(installed).message
     missing = check_versions({**installed, "numba": None})
-    assert (missing.level, missing.message) == (PROBLEM, "numba missing: pip install 'bitcipher[pipelines]'.")
+    assert (missing.level, missing.message) == (PROBLEM, f"numba missing: {install_command('pipelines')}.")
 
 
 def test_different_versions_of_nodes_are_reported():

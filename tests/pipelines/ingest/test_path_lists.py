@@ -11,9 +11,18 @@ from pipelines.ingest.sources import list_sources
 
 def test_paths_are_relative_to_commoncrawl_or_to_the_list(tmp_path):
     lines = ["crawl-data/CC-MAIN-2024-22/a.warc.wet.gz", "", "part/b.txt\r", "/tmp/c.txt", "s3://bucket/d.txt"]
-    for name, write in (("wet.paths", bytes), ("WET.PATHS.GZ", gzip.compress)):
+    text = "\n".join(lines)
+    contents = {
+        "wet.paths": text.encode(),
+        "WET.PATHS.GZ": gzip.compress(text.encode()),
+        "bom.paths": text.encode("utf-8-sig"),
+        "utf16.paths": text.encode("utf-16"),
+        "not-compressed.paths.gz": text.encode(),
+        "compressed.paths": gzip.compress(text.encode("utf-16")),
+    }
+    for name, content in contents.items():
         path = tmp_path / name
-        path.write_bytes(write("\n".join(lines).encode()))
+        path.write_bytes(content)
         assert list(expand_list(str(path))) == [
             "https://data.commoncrawl.org/crawl-data/CC-MAIN-2024-22/a.warc.wet.gz",
             f"{tmp_path}/part/b.txt",
@@ -45,21 +54,30 @@ def test_missing_files_of_a_list_raise_with_their_names(tmp_path):
         list_sources([str(tmp_path / "other.paths")])
 
 
-@pytest.mark.parametrize("content", [b"a\0b\n", b"\xff\n", b"x" * 9999])
-def test_lines_that_are_not_paths_raise(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a\0b\n", "NUL character"),
+        (b"\xff\n", "not text in UTF-8"),
+        (b"x" * 9999, "not a path"),
+        (b"\x07", "not a path"),
+    ],
+)
+def test_lines_that_are_not_paths_raise(tmp_path, content, message):
     (tmp_path / "b.txt").write_text("text")
     (tmp_path / "a.paths").write_bytes(b"b.txt\n" + content)
-    with pytest.raises(BitcipherError, match=r"Line 2 of .*a\.paths is not a path"):
+    with pytest.raises(BitcipherError, match=rf"Line 2 of .*a\.paths .*{message}"):
         list_sources([str(tmp_path / "a.paths")])
 
 
 def test_damaged_and_long_lists_raise(tmp_path, monkeypatch):
     path = tmp_path / "a.paths.gz"
     path.write_bytes(gzip.compress(b"a.txt\n" * 9)[:-9])
-    with pytest.raises(BitcipherError, match=r"Cannot read .*a\.paths\.gz"):
+    with pytest.raises(BitcipherError, match=r"a\.paths\.gz is not a complete gzip file"):
         list(expand_list(str(path)))
-    path.write_bytes(b"not gzip")
-    with pytest.raises(BitcipherError, match=r"Cannot read .*a\.paths\.gz"):
+    monkeypatch.setattr(path_lists, "MAX_LIST_BYTES", 1 << 20)
+    path.write_bytes(gzip.compress(bytes((1 << 20) + 1)))
+    with pytest.raises(BitcipherError, match="more than 1 MiB"):
         list(expand_list(str(path)))
     monkeypatch.setattr(path_lists, "MAX_PATHS", 8)
     path.write_bytes(gzip.compress(b"a.txt\n" * 9))

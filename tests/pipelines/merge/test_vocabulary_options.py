@@ -44,7 +44,7 @@ def test_word_list_has_one_word_per_line(tmp_path):
     file.write_bytes("the\r\nnaïve\n\n a b \nlast".encode())
     assert read_word_list(str(file)) == ["the", "naïve", " a b ", "last"]
     file.write_bytes(b"the\n\xff")
-    with pytest.raises(BitcipherError, match="is not UTF-8 text"):
+    with pytest.raises(BitcipherError, match="is not text in UTF-8"):
         read_word_list(str(file))
 
 

@@ -31,6 +31,15 @@ def test_sequence_id_depends_on_its_position_only(made, data):
     assert order.sequence_ids(positions).tolist() == alone
 
 
+@given(orders, st.data())
+def test_sum_of_lengths_is_that_of_the_sequences_so_far(made, data):
+    order, lengths = made
+    numbers = data.draw(st.lists(st.integers(0, 4 * len(lengths)), min_size=1, max_size=8))
+    for number in numbers:  # more sequences than before, or fewer
+        ids = order.sequence_ids(np.arange(number))
+        assert order.sum_lengths(number) == sum(sum(lengths[each]) for each in ids)
+
+
 @pytest.mark.parametrize("epoch", [0, 3])
 def test_batches_of_a_group_share_its_sequences_by_length(monkeypatch, epoch):
     monkeypatch.setattr(length_grouped_order, "GROUPED_BATCHES", 4)

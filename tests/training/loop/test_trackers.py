@@ -52,6 +52,7 @@ def test_run_without_trackers_writes_no_files_of_them(tiny_text, tmp_path):
         "recipe.yaml",
         "run.json",
         "tokenizer.json",
+        "tokenizer_config.json",
     }
 
 

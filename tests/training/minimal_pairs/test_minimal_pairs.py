@@ -125,7 +125,7 @@ def test_files_of_a_folder_are_read_in_order(tmp_path):
     [
         ("{", "Line 1 of .* is not JSON"),
         ("[" * 100_000, "Line 1 of .* is not JSON"),
-        ("\xff", "Line 1 of .* is not JSON"),
+        ("\xff", "Line 1 of .* is not text in UTF-8"),
         ("[]", "Line 1 of .* is not a JSON object"),
         ('{"sentence_good": "a"}', "Line 1 of .* has no text in sentence_bad"),
         ('{"sentence_good": 1, "sentence_bad": "a"}', "has no text in sentence_good"),

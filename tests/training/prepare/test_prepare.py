@@ -307,7 +307,7 @@ def test_concurrent_preparation(tmp_path):
 
     inputs = {"version": 1}
     folder = cached_dir(str(tmp_path), "text", inputs, write_while_another_is_faster, os.path.isdir)
-    assert content_of(folder) == {"made": b"whole", "inputs.json": json_files.to_checked_bytes(inputs)}
+    assert content_of(Path(folder)) == {"made": b"whole", "inputs.json": json_files.to_checked_bytes(inputs)}
     assert os.listdir(tmp_path) == [Path(folder).name]
 
 

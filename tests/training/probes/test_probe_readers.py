@@ -55,7 +55,7 @@ def test_read_conll2003_returns_documents_with_tags(tmp_path):
         (read_conllu, "1\tGo\tgo", r"Line 1 of .* has 3 columns instead of the 10 tab-separated columns of CoNLL-U"),
         (read_conllu, CONLLU + "1\tGo\tgo\tVERB\t_\t_\t0\t_\t_\t_", r"Line 9 of .* has no xpos tag for 'Go'"),
         (read_conllu, "# only a comment\n", r"has no labeled words"),
-        (read_conllu, b"\xff\xfe", r"cannot be read as text"),
+        (read_conllu, b"\xff\xff", r"not text in UTF-8"),
         (read_conll2003, "EU NNP I-ORG", r"Line 1 of .* has 3 columns instead of the 4 of CoNLL-2003"),
         (read_conll2003, "EU NNP I-NP ORG", r"Line 1 of .* has the entity 'ORG'"),
         (read_conll2003, "-DOCSTART- -X- O O\n", r"has no labeled words"),

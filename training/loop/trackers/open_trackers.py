@@ -6,6 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from bitcipher.errors import BitcipherError, first_line
+from bitcipher.installation import install_command
 from bitcipher.redaction import redact
 from training.loop.options import TrackerName
 from training.loop.trackers.base import TrackedRun, Tracker
@@ -26,7 +27,7 @@ def check_trackers(names: Sequence[TrackerName]) -> None:
     for name in names:
         spec = find_spec(name)
         if spec is None or spec.origin is None:  # without an origin, it is a folder of this name
-            raise BitcipherError(f"`loop.report_to` {name} needs the package {name}: pip install 'bitcipher[{name}]'.")
+            raise BitcipherError(f"`loop.report_to` {name} needs the package {name}: {install_command(name)}.")
 
 
 def open_trackers(names: Sequence[TrackerName], run: TrackedRun) -> list[Tracker]:
