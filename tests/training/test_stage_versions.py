@@ -45,7 +45,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 GOLDEN = {
     "text": (3, "daaa55e155213bfa"),
     "pairs": (1, "f8f5581cda2eeb54"),
-    "shards": (1, "27031b569464dcd1"),
+    "shards": (2, "27031b569464dcd1"),
     "vectors, spectral": (1, [0.99994, 0.99977, 0.97665, 0.87200]),
     "vectors, cat": (1, [-0.07256, -0.16108, -0.00163, -0.07648]),
     "training, causal": (1, [5.71723, 5.68432]),

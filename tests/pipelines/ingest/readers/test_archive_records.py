@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_archives import arc_record, warc_record
 
+from pipelines.ingest.compressions import compression_of_bytes
 from pipelines.ingest.raw_documents import BadRecord
 from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.readers.archive_records import ARC, MAX_HEADER_BYTES, WARC, iter_records
@@ -72,6 +73,7 @@ def test_offset_is_that_of_the_gzip_member(stored):
 
 @given(noise=st.lists(st.binary(min_size=1, max_size=60) | st.just(b"\x1f\x8b\x08\0\0\0\0\0"), min_size=4, max_size=4))
 def test_only_noise_between_members_is_lost(stored, noise):
+    assume(compression_of_bytes(noise[0]) in ("", ".gz"))  # the first bytes of a file decide about its compression
     parts = members(warc_record("conversion", body) for body in BODIES)
     content = noise[0] + b"".join(part + each for part, each in zip(parts, noise[1:], strict=True))
     found, _, reasons = frame(stored("a.warc.gz", content))
