@@ -8,17 +8,15 @@ from bitcipher.vectors import CipherVectors
 from bitcipher.versions import vectors_of, versions
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.options import BuildOptions
-from pipelines.store.fingerprint import Fingerprint
 from pipelines.store.manifest import BuildManifest, read_manifest
 
 
 class VectorsWithCounts(NamedTuple):
-    """Vectors, the counts that they were made from, and the options and the fingerprint of the build."""
+    """Vectors, the counts that they were made from, and the options of the build."""
 
     vectors: CipherVectors
     counts: MergedCounts
     options: BuildOptions
-    fingerprint: Fingerprint
 
 
 def load_with_counts(uri: str, build: str | None = None, version: int | None = None) -> VectorsWithCounts:
@@ -51,7 +49,7 @@ def add_counts(
             f"{uri} was not made from the counts of {source}, version {manifest.version}: name another build by "
             "--counts, or another version by --version."
         )
-    return VectorsWithCounts(vectors, counts.open(), manifest.options, manifest.fingerprint)
+    return VectorsWithCounts(vectors, counts.open(), manifest.options)
 
 
 def _read_counted(build: str, version: int | None) -> BuildManifest:

@@ -1,12 +1,15 @@
 """Checkpoints as transformers opens them: `AutoTokenizer`, Auto classes and pipelines give this project's logits."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
 from tiny_runs import config_of, tiny_documents, write_tiny_text
 from transformers import (
+    AutoModel,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoModelForSeq2SeqLM,
@@ -17,7 +20,8 @@ from transformers import (
 from training.data import special_tokens
 from training.decoding import DecodingOptions, generate, open_model
 from training.loop import latest_checkpoint
-from training.models import hidden_states, logits
+from training.models import hidden_states, load_model, logits
+from training.models.replaced_tokens import extract_discriminator
 from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -129,3 +133,55 @@ def test_run_and_checkpoints_have_the_same_tokenizer(texts, tmp_path):
     names = {"tokenizer.json", "tokenizer_config.json"}
     assert names <= set(json.loads((checkpoint / "files.json").read_text())["files"])
     assert names <= set(json.loads((tmp_path / "files.json").read_text())["files"])
+
+
+@torch.no_grad()
+def test_deberta_with_mask_decoder_needs_its_classes(texts, tmp_path):
+    checkpoint = train(tmp_path, texts["bpe"], "masked", "deberta")
+    tokenizer, model = opened(checkpoint, AutoModelForMaskedLM)  # this process has imported them
+    ours, _, ids = our_inputs(tmp_path, TEXTS[0])
+    theirs = tokenizer(TEXTS[0], return_tensors="pt")
+    expected = logits(ours, hidden_states(ours, {"input_ids": ids}))
+    np.testing.assert_allclose(model(**theirs).logits, expected, atol=TOLERANCE)
+    encoder = AutoModel.from_pretrained(checkpoint, dtype=torch.float32).eval()
+    same = ours.deberta(ids).last_hidden_state
+    np.testing.assert_allclose(encoder(**theirs).last_hidden_state, same, atol=TOLERANCE)
+    code = f"from transformers import AutoModelForMaskedLM; AutoModelForMaskedLM.from_pretrained({str(checkpoint)!r})"
+    alone = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "model type `deberta-mask-decoder`" in alone.stderr  # instead of a model without the decoder
+    imported = subprocess.run([sys.executable, "-c", f"import training.models.deberta; {code}"], capture_output=True)
+    assert imported.returncode == 0, imported.stderr
+
+
+def test_earlier_checkpoint_of_a_mask_decoder_is_read(texts, tmp_path):
+    checkpoint = train(tmp_path, texts["bpe"], "masked", "deberta")
+    config = json.loads((checkpoint / "config.json").read_text()) | {"model_type": "deberta-v2"}
+    (checkpoint / "files.json").unlink()
+    (checkpoint / "config.json").write_text(json.dumps(config))
+    assert type(load_model(str(checkpoint))).__name__ == "DebertaWithMaskDecoder"
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("sharing", ["es", "nes", "gdes"])
+def test_generator_and_discriminator_in_subfolders(texts, tmp_path, sharing):
+    model = {"generator_layers": 1, "embedding_sharing": sharing}
+    checkpoint = train(tmp_path, texts["bpe"], "replaced_tokens", "modernbert", **model)
+    ours, _, ids = our_inputs(tmp_path, TEXTS[0])
+    tokenizer, generator = opened(checkpoint / "generator", AutoModelForMaskedLM)
+    theirs = tokenizer(TEXTS[0], return_tensors="pt")
+    assert theirs["input_ids"].tolist() == ids.tolist()
+    expected = logits(ours, hidden_states(ours.generator, {"input_ids": ids}))
+    np.testing.assert_allclose(generator(**theirs).logits, expected, atol=TOLERANCE)
+    _, discriminator = opened(checkpoint / "discriminator", AutoModel)
+    same = extract_discriminator(ours)(ids).last_hidden_state
+    np.testing.assert_allclose(discriminator(**theirs).last_hidden_state, same, atol=TOLERANCE)
+
+
+@torch.no_grad()
+def test_encoder_of_sentence_views_in_a_subfolder(texts, tmp_path):
+    checkpoint = train(tmp_path, texts["bpe"], "simclr", "roberta", projector_size=8)
+    ours, _, ids = our_inputs(tmp_path, TEXTS[0])
+    tokenizer, encoder = opened(checkpoint / "encoder", AutoModel)
+    same = ours.encoder(ids).last_hidden_state
+    theirs = encoder(**tokenizer(TEXTS[0], return_tensors="pt")).last_hidden_state
+    np.testing.assert_allclose(theirs, same, atol=TOLERANCE)

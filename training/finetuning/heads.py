@@ -15,6 +15,7 @@ from bitcipher.errors import BitcipherError
 from training.data import SpecialTokens
 from training.models import architecture_of, load_model
 from training.models.checkpoint import read_config, translating_config_errors
+from training.models.deberta import DebertaMaskDecoderConfig
 from training.models.encoders import ROBERTA_OFFSET, attention_kernel
 from training.models.replaced_tokens import ReplacedTokenConfig, find_encoder
 from training.models.sentence_views import SentenceViewConfig
@@ -106,7 +107,10 @@ def read_encoder_config(folder: str) -> PreTrainedConfig:
     with translating_config_errors(folder):
         if isinstance(config, ReplacedTokenConfig):
             return config.part("discriminator")
-        return config.encoder_config() if isinstance(config, SentenceViewConfig) else config
+        # The encoder of a model for sentence views can be that of a DeBERTa with a mask decoder.
+        while isinstance(config, SentenceViewConfig | DebertaMaskDecoderConfig):
+            config = config.encoder_config()
+        return config
 
 
 def max_sequence_length(config: PreTrainedConfig) -> int | None:

@@ -5,11 +5,13 @@ checkpoints/00000500/   config.json, model.safetensors    the model, as transfor
                         optimizer.safetensors             AdamW's state
                         state.json                        `TrainingState`
                         files.json                        digests of these files, and of the metrics so far
+                        generator/, discriminator/, encoder/   parts of models that transformers has no class for
 """
 
 import os
 import shutil
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +27,7 @@ from training.loop.optimizer import load_optimizer_state, optimizer_state
 from training.loop.sharding import gather, shard_like
 from training.loop.training_state import STATE, TrainingState
 from training.models import load_model, save_model
-from training.models.model_folder import OPTIMIZER
+from training.models.model_folder import MODEL_CONFIG, OPTIMIZER
 
 
 class CheckpointTensors(NamedTuple):
@@ -77,11 +79,14 @@ def save_checkpoint(
         with object_store.translating_errors("write", str(target), is_local=True):
             unfinished.mkdir(parents=True)
             save_model(model, str(unfinished), tensors.weights)
-            for name, content in files.items():
-                storage.write_bytes(str(unfinished / name), content)
+            models = [path.parent for path in unfinished.rglob(MODEL_CONFIG)]
+            for model_folder, (name, content) in product(models, files.items()):
+                storage.write_bytes(str(model_folder / name), content)
             _save_optimizer(unfinished / OPTIMIZER, tensors.optimizer)
             json_files.write(str(unfinished / STATE), state.to_dict())
-            write_digests(unfinished, [path.name for path in unfinished.iterdir()], metrics, state.step)
+            written = [path for path in unfinished.rglob("*") if path.is_file()]
+            names = [path.relative_to(unfinished).as_posix() for path in written]
+            write_digests(unfinished, names, metrics, state.step)
             os.replace(unfinished, target)
             remove_old_checkpoints(folder, limit)
     finally:

@@ -89,8 +89,10 @@ class RunStore:
             BitcipherError: if the store fails.
         """
         self.upload_files()
-        for path in sorted(checkpoint.iterdir(), key=lambda path: path.name == DIGESTS):
-            copy_file(str(path), storage.join(self.uri, CHECKPOINTS, checkpoint.name, path.name))
+        paths = [path for path in checkpoint.rglob("*") if path.is_file()]
+        for path in sorted(paths, key=lambda path: path.name == DIGESTS):
+            name = path.relative_to(checkpoint).as_posix()
+            copy_file(str(path), storage.join(self.uri, CHECKPOINTS, checkpoint.name, name))
         for name in superseded_checkpoints(self.uri, limit):
             self._remove_checkpoint(name)
 
@@ -100,7 +102,7 @@ class RunStore:
 
     def _files_of(self, checkpoint: str) -> list[str]:
         names = storage.list_files(storage.join(self.uri, CHECKPOINTS, checkpoint))
-        return [name for name in names if "/" not in name]
+        return [name for name in names if ".." not in name.split("/")]
 
     def _stored_names(self) -> set[str]:
         names = {name.split("/")[0] for name in storage.list_files(storage.join(self.uri, CHECKPOINTS))}

@@ -31,10 +31,11 @@ from bitcipher import json_files, object_store, storage
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.records import Record
 from training.file_digests import check_stored_digests
-from training.models.deberta import DebertaWithMaskDecoder
+from training.models.deberta import DebertaMaskDecoderConfig, DebertaWithMaskDecoder
 from training.models.encoders import attention_kernel
 from training.models.model_folder import GENERATION, MODEL_CONFIG, WEIGHTS, WEIGHTS_INDEX, missing_model
 from training.models.next_sentence import ModernBertForPreTraining
+from training.models.part_folders import make_parts
 from training.models.parts import freeze_unused_parameters, is_tied
 from training.models.projected import PROJECTED, ProjectedRobertaConfig
 from training.models.replaced_tokens import ReplacedTokenConfig, ReplacedTokenModel
@@ -44,7 +45,15 @@ _CONFIGS = {
     config.model_type: config
     for config in (
         *(BertConfig, RobertaConfig, ProjectedRobertaConfig, ModernBertConfig),
-        *(DebertaV2Config, ReplacedTokenConfig, SentenceViewConfig, GPT2Config, OPTConfig, T5Config),
+        *(
+            DebertaV2Config,
+            DebertaMaskDecoderConfig,
+            ReplacedTokenConfig,
+            SentenceViewConfig,
+            GPT2Config,
+            OPTConfig,
+            T5Config,
+        ),
     )
 }
 # Classes of this project by their names in `config.json`.
@@ -78,7 +87,8 @@ class _WeightsIndex(Record):
 def save_model(model: PreTrainedModel, folder: str, weights: dict[str, torch.Tensor] | None = None) -> None:
     """Write a model to a folder or URI. Tied weights are stored once.
 
-    The configuration is written last: a folder without `config.json` is not a model.
+    Parts of a model that transformers has no class for are written to subfolders, too (see `part_folders`). The
+    configuration is written last: a folder without `config.json` is not a model.
 
     Args:
         model: model.
@@ -90,9 +100,14 @@ def save_model(model: PreTrainedModel, folder: str, weights: dict[str, torch.Ten
     """
     with TemporaryDirectory() as temporary, _quiet_transformers():
         # All weights are in one file, whatever its size, because the file is read memory-mapped.
+        for name, part in make_parts(model, model.state_dict() if weights is None else weights).items():
+            part.save_pretrained(Path(temporary, name), max_shard_size=2**62)
+        # It empties the dictionary of weights.
         model.save_pretrained(temporary, state_dict=weights, max_shard_size=2**62)
-        for path in sorted(Path(temporary).iterdir(), key=lambda path: path.name == MODEL_CONFIG):
-            with storage.writing(storage.join(folder, path.name)) as stream, path.open("rb") as source:
+        paths = [path for path in Path(temporary).rglob("*") if path.is_file()]
+        for path in sorted(paths, key=lambda path: path == Path(temporary, MODEL_CONFIG)):
+            name = path.relative_to(temporary).as_posix()
+            with storage.writing(storage.join(folder, name)) as stream, path.open("rb") as source:
                 while block := source.read(_COPY_BYTES):
                     stream.write(block)
 
@@ -135,6 +150,8 @@ def read_config(folder: str) -> PreTrainedConfig:
         raise missing_model(folder)
     check_stored_digests(folder, [MODEL_CONFIG])
     content = json_files.read(uri)
+    if content.get("architectures") == [DebertaWithMaskDecoder.__name__]:
+        content["model_type"] = DebertaMaskDecoderConfig.model_type  # earlier versions had that of the encoder
     model_type = content.get("model_type")
     if not isinstance(model_type, str) or model_type not in _CONFIGS:
         raise BitcipherError(f"{uri} has model_type {model_type!r}; supported are {', '.join(_CONFIGS)}.")

@@ -7,12 +7,41 @@ the prediction of masked tokens, the last layer is replaced with a decoder that 
 from collections.abc import Mapping
 from typing import Any
 
+from huggingface_hub.dataclasses import strict
 from torch import Tensor, nn
-from transformers import DebertaV2Config, DebertaV2ForMaskedLM
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForMaskedLM,
+    DebertaV2Config,
+    DebertaV2ForMaskedLM,
+    DebertaV2Model,
+)
 from transformers.modeling_outputs import MaskedLMOutput
 
 # Number of passes through the last layer in the decoder (He et al. 2020, section 3.2: n = 2).
 DECODER_LAYERS = 2
+
+
+@strict
+class DebertaMaskDecoderConfig(DebertaV2Config):
+    """Configuration of a DeBERTa with the enhanced mask decoder.
+
+    It has a type of its own, because transformers would open the model as a `DebertaV2ForMaskedLM`, without the
+    decoder and so with other logits.
+    """
+
+    model_type = "deberta-mask-decoder"
+
+    def encoder_config(self) -> DebertaV2Config:
+        """Return the configuration of the encoder alone, which is a model of transformers."""
+        return DebertaV2Config.from_dict(self.to_dict() | {"model_type": DebertaV2Config.model_type})
+
+
+class DebertaMaskDecoderModel(DebertaV2Model):
+    """Encoder of a DeBERTa with the enhanced mask decoder."""
+
+    config_class = DebertaMaskDecoderConfig
 
 
 class DebertaWithMaskDecoder(DebertaV2ForMaskedLM):
@@ -25,8 +54,14 @@ class DebertaWithMaskDecoder(DebertaV2ForMaskedLM):
     Models for tasks have the encoder alone, whose last layer was trained as the decoder.
     """
 
+    config_class = DebertaMaskDecoderConfig
+
     def __init__(self, config: DebertaV2Config) -> None:
         """Create the model with random weights."""
+        if not isinstance(config, DebertaMaskDecoderConfig):
+            config = DebertaMaskDecoderConfig.from_dict(
+                config.to_dict() | {"model_type": DebertaMaskDecoderConfig.model_type}
+            )
         super().__init__(config)
         self.decoder_positions = nn.Embedding(config.max_position_embeddings, config.hidden_size)
         self.post_init()
@@ -70,3 +105,9 @@ class DebertaWithMaskDecoder(DebertaV2ForMaskedLM):
         for layer in layers:
             states, _ = layer(states, **attention)
         return states, last, attention
+
+
+# Processes that import this module can open saved models with the Auto classes of transformers.
+AutoConfig.register(DebertaMaskDecoderConfig.model_type, DebertaMaskDecoderConfig)
+AutoModel.register(DebertaMaskDecoderConfig, DebertaMaskDecoderModel)
+AutoModelForMaskedLM.register(DebertaMaskDecoderConfig, DebertaWithMaskDecoder)

@@ -19,7 +19,7 @@ from transformers import (
     RobertaModel,
 )
 
-from training.models.deberta import DebertaWithMaskDecoder
+from training.models.deberta import DebertaMaskDecoderConfig, DebertaWithMaskDecoder
 from training.models.encoders import attention_kernel
 
 
@@ -39,6 +39,7 @@ FAMILIES = {
     "roberta": EncoderFamily(RobertaConfig, RobertaForMaskedLM, RobertaModel),
     "modernbert": EncoderFamily(ModernBertConfig, ModernBertForMaskedLM, ModernBertModel),
     "deberta-v2": EncoderFamily(DebertaV2Config, DebertaWithMaskDecoder, DebertaV2Model),
+    "deberta-mask-decoder": EncoderFamily(DebertaMaskDecoderConfig, DebertaWithMaskDecoder, DebertaV2Model),
 }
 
 

@@ -137,7 +137,7 @@ def output_head(model: "PreTrainedModel") -> nn.Module:
     model = find_generator(model)
     if model.config.model_type == "modernbert":
         return nn.Sequential(model.head, model.decoder)
-    return model.cls.predictions if model.config.model_type in ("bert", "deberta-v2") else model.lm_head
+    return model.cls.predictions if hasattr(model, "cls") else model.lm_head
 
 
 def output_bias(model: "PreTrainedModel") -> nn.Parameter | None:

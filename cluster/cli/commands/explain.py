@@ -77,11 +77,12 @@ def infer(
     from cluster.cli.display import explanation
     from pipelines.builds.sentences import read_sentences
     from pipelines.embed.vectors_with_counts import load_with_counts
+    from pipelines.store.manifest import read_manifest
     from pipelines.store.stored_files import check_tokenizer, use_given_files
 
     opened = load_with_counts(vectors, counts, version)
     options = use_given_files(opened.options, vectors, tokenizer=tokenizer)
-    check_tokenizer(options, opened.fingerprint, vectors)
+    check_tokenizer(options, read_manifest(counts or vectors, version).fingerprint, vectors)
     sentences = read_sentences(contexts, options)
     vector = infer(opened.vectors, sentences, word, opened.counts)
     neighbors: Any = opened.vectors.similar_by_vector(vector, topn)

@@ -56,7 +56,7 @@ def explore(
     if version is None and not versions(vectors):
         table = CipherVectors.load(vectors, verify=True)
     else:
-        table, counts, *_ = load_with_counts(vectors, version=version)
+        table, counts, _ = load_with_counts(vectors, version=version)
         # Vectors of mode cipher have no contexts, so their page has no explanations.
         with suppress(UnknownProvenanceError):
             explanations = Explainer(table, counts).strongest

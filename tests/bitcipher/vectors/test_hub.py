@@ -111,5 +111,5 @@ for token in ("hf_wrong", "hf_right"):
 
 def test_missing_library_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(BitcipherError, match=r"bitcipher\[hub\]"):
+    with pytest.raises(BitcipherError, match=r"pip install .*\[hub\]"):
         CipherVectors.load("hf://ada/cats")

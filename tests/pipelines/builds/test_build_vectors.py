@@ -129,5 +129,5 @@ def test_counts_stay_if_no_word_reaches_the_minimum_count(tmp_path):
 
 def test_missing_package_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pipelines.builds.build_vectors", None)
-    with pytest.raises(BitcipherError, match=r"bitcipher\[pipelines\]"):
+    with pytest.raises(BitcipherError, match=r"pip install .*\[pipelines\]"):
         CipherVectors.build(["the cat"])

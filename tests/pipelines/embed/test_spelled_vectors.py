@@ -76,7 +76,7 @@ def test_texts_without_common_ngrams_have_vectors_of_contexts(texts, tmp_path):
     run_build([source], tmp_path / "spelled", options)
     run_build([source], tmp_path / "contexts", options.derive({"spelling_share": 0}))
     contexts = CipherVectors.load(tmp_path / "contexts")
-    spelled, counts, *_ = load_with_counts(str(tmp_path / "spelled"))
+    spelled, counts, _ = load_with_counts(str(tmp_path / "spelled"))
     np.testing.assert_allclose(spelled.vectors, contexts.vectors, atol=1e-6)
     assert not spelled.get_vector("unheard", oov="spelling").any()
     assert spelled.most_similar("unheard", oov="spelling") == []

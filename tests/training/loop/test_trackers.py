@@ -59,7 +59,7 @@ def test_run_without_trackers_writes_no_files_of_them(tiny_text, tmp_path):
 @pytest.mark.parametrize("name", ["wandb", "mlflow"])
 def test_missing_library_is_an_error_that_names_its_extra(monkeypatch, name):
     monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
-    with pytest.raises(BitcipherError, match=rf"`loop.report_to` {name} needs .*bitcipher\[{name}\]"):
+    with pytest.raises(BitcipherError, match=rf"`loop.report_to` {name} needs .*\[{name}\]"):
         check_trackers(["tensorboard", name])
 
 
