@@ -116,7 +116,6 @@ def test_mistakes_print_one_sentence(run, tmp_path):
             "no checkpoint of step 4",
         ),
         (("generate", "gum", "--prompt", "a"), "There is no model in gum"),
-        (("generate", "random-1/checkpoints/00000006", "--prompt", "a"), "There is no tokenizer.json in"),
         (("generate", "gum", "--prompt", "a", "--checkpoint", 4), "not a run"),
         (("generate", "random-1", "--prompts", "missing.yaml"), "missing.yaml"),
     ):

@@ -41,9 +41,10 @@ def test_predicted_merges_equal_those_of_a_job(shards):
 
 
 def test_predicted_number_of_segments_equals_that_of_a_build(documents, tmp_path):
+    (tmp_path / "corpus").mkdir()
     for number in range(5):
-        write_lines(tmp_path / f"{number}.jsonl", documents[number::5] + [f"a{number} " * (1 << 19)])
-    manifest = run_build([tmp_path], tmp_path / "build", OPTIONS)
+        write_lines(tmp_path / "corpus" / f"{number}.jsonl", documents[number::5] + [f"a{number} " * (1 << 19)])
+    manifest = run_build([tmp_path / "corpus"], tmp_path / "build", OPTIONS)
     shards = manifest["shards"]
     entries = sum(shard["entries"] for shard in shards) / len(shards)
     _, live = plan_merges(len(shards), 1000, lambda n: n, lambda n: entries * (n / 1000) ** 0.8)
