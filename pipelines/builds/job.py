@@ -15,7 +15,7 @@ from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.store import layout
-from pipelines.store.fingerprint import check_same, fingerprint
+from pipelines.store.fingerprint import READERS, check_same, fingerprint, keep_readers
 from pipelines.store.job_ledger import (
     JobEntry,
     build_ledger,
@@ -114,7 +114,14 @@ def start_job(
     current = fingerprint(options, held_out)
     build = versions.build
     if previous:
-        check_same(previous.manifest.fingerprint, current, build, "make a new build from all sources")
+        recorded = previous.manifest.fingerprint
+        check_same(recorded, current, build, "make a new build from all sources")
+        if recorded.get(READERS) != current[READERS]:
+            progress.say(
+                f"{build} was counted by an earlier version of bitcipher, which read some sources otherwise, such as "
+                "pages with a false charset. Its counts stay as they are; make a new build to count all sources alike."
+            )
+            current = keep_readers(recorded, current)
     job = JobEntry(
         id=uuid.uuid4().hex[:8],
         version=_next_version(previous),

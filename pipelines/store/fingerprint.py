@@ -13,6 +13,12 @@ from pipelines.tokenizers import identify_tokenizer
 # test compares digests of counts, and fails after such a change.
 COUNTS_VERSION = 2
 
+# Increase this number when a change of readers gives another text for some sources, so that documents of both cannot be
+# told apart by their options. Counts are added up across such changes, and the command says so.
+READERS_VERSION = 2
+# Its name in fingerprints. Those from before it was recorded lack it.
+READERS = "readers_version"
+
 # Options that determine the counts. The other options affect the vocabulary and the vectors, how work is split, or
 # (`max_bad_share`) whether a source fails, but not what is counted of a source that does not fail.
 COUNTING_FIELDS = (
@@ -35,6 +41,7 @@ def fingerprint(options: BuildOptions, held_out: HeldOut | None = None) -> Finge
     option_values = options.to_dict()
     values: Fingerprint = {name: option_values[name] for name in COUNTING_FIELDS}
     values["counts_version"] = COUNTS_VERSION
+    values[READERS] = READERS_VERSION
     # Text that is taken as it is has no entry, as in builds from before there was this option.
     if options.is_normalized:
         values["normalization"] = options.normalization
@@ -64,9 +71,23 @@ def check_same(recorded: Fingerprint, current: Fingerprint, owner: str, advice: 
         raise BitcipherError(f"{owner} was made with other options ({fields}): {advice}.")
 
 
+def keep_readers(recorded: Fingerprint, current: Fingerprint) -> Fingerprint:
+    """Return the current fingerprint with the version of the readers of earlier counts, to which others are added.
+
+    Args:
+        recorded: fingerprint of the earlier counts.
+        current: fingerprint of the current call.
+    """
+    values = {name: value for name, value in current.items() if name != READERS}
+    return values | ({READERS: recorded[READERS]} if READERS in recorded else {})
+
+
 def _in_recorded_form(recorded: Fingerprint, current: Fingerprint) -> Fingerprint:
-    """Return a fingerprint with the versions of libraries that earlier fingerprints have instead of digests."""
-    values = dict(current)
+    """Return a fingerprint with the fields that earlier fingerprints have.
+
+    They have versions of libraries instead of digests. Other readers are no reason to refuse counts.
+    """
+    values = keep_readers(recorded, current)
     for library, digest in _LIBRARIES.items():
         if library in recorded and digest not in recorded and digest in values:
             del values[digest]

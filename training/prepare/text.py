@@ -34,7 +34,7 @@ from training.prepare.tokenizer import make_tokenizer
 from training.recipe import TextOptions
 
 # Increment when the same text results in different shards.
-TEXT_VERSION = 3
+TEXT_VERSION = 4
 
 # Minimum stored bytes of a source that several workers read. Each of them reads the whole source, and encodes its own
 # parts. Reading takes a small share of the time of encoding.

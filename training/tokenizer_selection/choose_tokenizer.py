@@ -36,7 +36,7 @@ from training.tokenizer_selection.subtoken_matching import count_subtokens
 
 FORMAT = "bitcipher-tokenizer-choice/1"
 # Increment when the same text results in different tokenizers.
-VERSION = 1
+VERSION = 2
 
 CHOICE = "choice.json"
 CANDIDATES = "candidates"

@@ -21,7 +21,14 @@ from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
-from pipelines.store.fingerprint import COUNTING_FIELDS, COUNTS_VERSION, check_same, fingerprint
+from pipelines.store.fingerprint import (
+    COUNTING_FIELDS,
+    COUNTS_VERSION,
+    READERS,
+    check_same,
+    fingerprint,
+    keep_readers,
+)
 from pipelines.store.layout import LEDGER
 from pipelines.store.segments import total_digest
 
@@ -151,6 +158,14 @@ def test_fingerprint_has_the_rules_of_spacy_and_not_its_version(monkeypatch):
     monkeypatch.setattr(English.Defaults, "suffixes", [*English.Defaults.suffixes, "xyz"])
     with pytest.raises(BitcipherError, match="spacy_rules"):
         check_same(before, fingerprint(BuildOptions()), "The build", "build again")
+
+
+def test_other_readers_are_no_reason_to_refuse_counts():
+    now = fingerprint(BuildOptions())
+    for old in ({READERS: 1}, {}):
+        earlier = {name: value for name, value in now.items() if name != READERS} | old
+        check_same(earlier, now, "The build", "build again")
+        assert keep_readers(earlier, now) == earlier
 
 
 def test_fingerprint_with_the_version_of_spacy_is_compared_with_the_installed_one():
