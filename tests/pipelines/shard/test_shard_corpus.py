@@ -1,5 +1,6 @@
 import json
 import random
+import sys
 from itertools import count
 
 import pyarrow.parquet as pq
@@ -8,7 +9,7 @@ from document_shards import content_of, make_shards, read_documents, texts_in, w
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitcipher import parquet_files, storage
+from bitcipher import json_files, parquet_files, storage
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.sources import list_sources
 from pipelines.shard.clean_stage import CleanStage
@@ -200,6 +201,78 @@ def test_other_options_are_refused(corpus, tmp_path):
     with pytest.raises(BitcipherError, match=r"made with other options \(duplicates"):
         make_shards(tmp_path / "out", corpus, **NEAR)
     make_shards(tmp_path / "out", corpus, keep_dropped=True)  # does not change the documents
+
+
+@pytest.mark.parametrize(
+    ("rule", "before", "after"),
+    [
+        ({"rule": "vocabulary", "min_known_words": 1.0}, "the\ncat\n", "the\ncat\ndog\n"),
+        ({"rule": "blocklist"}, "a.org\n", "b.org\n"),
+    ],
+    ids=["vocabulary", "blocklist"],
+)
+def test_edited_lists_of_rules_are_noticed(tmp_path, rule, before, after):
+    path, source = tmp_path / "list.txt", tmp_path / "a.jsonl"
+    pages = [{"text": "the cat", "url": "http://a.org/1"}, {"text": "the dog", "url": "http://b.org/2"}]
+    source.write_text("".join(json.dumps(page) + "\n" for page in pages))
+    rules = [{**rule, "path": str(path)}]
+    path.write_text(before)
+    make_shards(tmp_path / "out", source, rules=rules)
+    first = texts_in(tmp_path / "out")
+    path.write_text(after)
+    with pytest.raises(BitcipherError, match="rule_files"):
+        make_shards(tmp_path / "out", source, rules=rules)
+    make_shards(tmp_path / "new", source, rules=rules)  # in the same process, which has read the earlier list
+    assert texts_in(tmp_path / "new") != first
+    path.rename(tmp_path / "renamed.txt")
+    (tmp_path / "renamed.txt").rename(path)
+    make_shards(tmp_path / "new", source, rules=rules)
+
+
+def test_folder_from_before_lists_were_recorded_goes_on_with_a_sentence(tmp_path, capfd):
+    path, source = tmp_path / "list.txt", tmp_path / "a.txt"
+    path.write_text("a.org\n")
+    source.write_text("the cat\n")
+    rules = [{"rule": "blocklist", "path": str(path)}]
+    make_shards(tmp_path / "out", source, rules=rules)
+    (manifest,) = (path for path in (tmp_path / "out").glob("*/*.json") if "fingerprint" in path.read_text())
+    values = json_files.read(str(manifest))
+    del values["fingerprint"]["rule_files"]
+    json_files.write(str(manifest), values)
+    path.write_text("b.org\n")
+    capfd.readouterr()
+    make_shards(tmp_path / "out", source, rules=rules)
+    assert "did not record the contents of the files of rules" in capfd.readouterr().err
+
+
+def test_interrupted_call_without_dropped_documents_is_not_resumed_with_them(corpus, tmp_path, monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    rules = [{"rule": "length", "min_words": 4}]
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules["pipelines.shard.shard_corpus"], "write_tasks", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            make_shards(tmp_path / "out", corpus, rules=rules)
+    with pytest.raises(BitcipherError, match="keep_dropped False → True"):
+        make_shards(tmp_path / "out", corpus, rules=rules, keep_dropped=True)
+    make_shards(tmp_path / "out", corpus, rules=rules)
+
+
+def test_documents_that_were_dropped_before_an_interruption_are_kept_aside(corpus, tmp_path, monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    options = {"rules": [{"rule": "length", "min_words": 4}], "keep_dropped": True}
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules["pipelines.shard.shard_corpus"], "write_tasks", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            make_shards(tmp_path / "out", corpus, **options)
+    make_shards(tmp_path / "out", corpus, **options)
+    make_shards(tmp_path / "whole", corpus, **options)
+    folders = [tmp_path / name / "dropped" for name in ("out", "whole")]
+    first, second = (sorted(path.name for path in folder.iterdir()) for folder in folders)
+    assert first == second != []
 
 
 def test_folder_is_read_by_its_manifest(corpus, tmp_path):

@@ -17,10 +17,11 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors import CipherVectors
 from pipelines.ingest.sources import Source, list_sources
 from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.progress import StageProgress
 from training.data import TokenDataset, is_validation, sample_documents, token_shards, train_tokenizer
 from training.data.tokenizer_files import tokenizer_json
 from training.embeddings import token_embeddings
-from training.prepare import name_sources, text
+from training.prepare import name_sources, prepare_vectors, text
 from training.prepare.cached_dir import cached_dir
 from training.prepare.text import plan_inputs
 
@@ -295,6 +296,22 @@ def test_wrapped_lines_are_reported(tmp_path, capsys):
     (corpus / "another.txt").write_text("Another text.")
     text_of(recipe_of(corpus, document="file", validation_sources=[str(corpus / "another.txt")]), tmp_path / "files")
     assert "wrapped" not in capsys.readouterr().err
+
+
+def test_source_that_was_added_after_packing_is_not_counted(corpus, tmp_path):
+    start = {"init": "cipher", "build": {"mode": "sum", "bits": 10, "window": 2}}
+    recipe = recipe_of(corpus, start)
+    text = str(text_of(recipe, tmp_path / "prepared"))
+    (corpus / "d.txt").write_text("a zebra sees a zebra\n" * 50)
+    prepared = str(tmp_path / "prepared")
+    vectors = prepare_vectors(recipe, text, prepared, InProcessRuntime(), StageProgress())
+    (corpus / "d.txt").unlink()
+    alone = prepare_vectors(recipe, text, str(tmp_path / "alone"), InProcessRuntime(), StageProgress())
+    first, second = (CipherVectors.load(each) for each in (vectors, alone))
+    np.testing.assert_array_equal(first.vectors, second.vectors)
+    (corpus / "a.txt").write_text("changed\n")
+    with pytest.raises(BitcipherError, match="changed while they were read"):
+        prepare_vectors(recipe, text, str(tmp_path / "changed"), InProcessRuntime(), StageProgress())
 
 
 def test_concurrent_preparation(tmp_path):
