@@ -1,14 +1,12 @@
 """Commands that resume or cache, changes of their inputs, and the inputs themselves; see `changed_inputs.py`."""
 
-import contextlib
-import io
 import json
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
-from unittest import mock
+
+import bad_inputs
 
 Change = Callable[[Path], None]
 
@@ -263,21 +261,8 @@ def write_inputs(folder: Path) -> None:
 
 def run(command: str) -> tuple[int, str, BaseException | None]:
     """Run a command in this process; return its exit code, its output, and an exception that it did not catch."""
-    from cluster.cli.main import main
-
-    output, code, error = io.StringIO(), 0, None
-    with (
-        mock.patch.object(sys, "argv", ["bitcipher", *command.split()]),
-        contextlib.redirect_stdout(output),
-        contextlib.redirect_stderr(output),
-    ):
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else 0
-        except BaseException as raised:
-            code, error = 1, raised
-    return code, output.getvalue(), error
+    outcome = bad_inputs.run(command.split())
+    return outcome.code, outcome.out + outcome.err, outcome.error
 
 
 def succeed(command: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from pipelines.ingest.sources import check_target
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 from training.file_digests import check_stored_digests
@@ -94,7 +95,7 @@ def launch_pretraining(
     recipe = with_tokenizer_of_checkpoint(recipe)
     values = {"recipe": recipe.to_dict()}
     if not has_results(folder):  # before a folder is made, because files can be missing
-        check_inputs(recipe)
+        check_inputs(recipe, folder, prepared)
     with leasing_run_dir(folder, CONFIG):
         before = find_state(folder)
         with open_runtime(n_workers) as runtime:
@@ -126,15 +127,19 @@ def _read_finished(recipe: Recipe, folder: str, before: TrainingState | None) ->
     return result.copy_with(text_pairs=TextPairScores.read(storage.join(folder, SCORES)))
 
 
-def check_inputs(recipe: Recipe) -> dict[str, str]:
-    """Check that the sources and the tokenizer of a recipe exist, and return `check_sources`.
+def check_inputs(recipe: Recipe, *targets: str) -> None:
+    """Check that the sources and the tokenizer of a recipe exist, and that no folder of sources holds a target.
 
     Args:
         recipe: options of the run, from `with_tokenizer_of_checkpoint`.
+        targets: folders that the command writes.
 
     Raises:
-        BitcipherError: if a source is missing, or the checkpoint has no tokenizer, or a damaged one.
+        BitcipherError: if a source is missing, a target is in a folder of sources, or the checkpoint has no tokenizer,
+            or a damaged one.
     """
+    for target in targets:
+        check_target([*recipe.text.sources, *recipe.text.validation_sources], target)
     checkpoint = recipe.model.checkpoint
     if checkpoint is not None and recipe.text.tokenizer.path == storage.join(checkpoint, TOKENIZER):
         if not storage.exists(storage.join(checkpoint, TOKENIZER)):
@@ -143,7 +148,7 @@ def check_inputs(recipe: Recipe) -> dict[str, str]:
                 "to the tokenizer of the model."
             )
         check_stored_digests(checkpoint, [TOKENIZER])
-    return check_sources(recipe)
+    check_sources(recipe)
 
 
 def with_tokenizer_of_checkpoint(recipe: Recipe) -> Recipe:

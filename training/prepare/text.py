@@ -1,6 +1,6 @@
 """Preparation of text: sources to a tokenizer and token shards."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
@@ -10,6 +10,7 @@ from bitcipher.http_files import is_url
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.documents import read_documents
 from pipelines.ingest.held_out import drop_held_out
+from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import Source, compression_of, list_sources
 from pipelines.ingest.wrapped_lines import describe_wrapped
@@ -66,6 +67,8 @@ class EncodedParts:
     shards: tuple[ShardInfo, ...]
     source_bytes: float
     """Share of the input in the size of the source file, for progress."""
+    decisions: dict[str, int]
+    """Number of decisions of the reader by description (see `Quarantine`); none if another worker reads the source."""
 
 
 class TokenShardStage:
@@ -82,13 +85,15 @@ class TokenShardStage:
         # Documents of validation sources are those that are held out.
         held_out = None if item.validation_fraction == 1 else self._held_out
         fraction, shards = item.validation_fraction, []
-        for number, documents in enumerate(split_parts(read_documents(item.source, self._options))):
+        quarantine = Quarantine(item.source.uri, self._options.max_bad_share)
+        for number, documents in enumerate(split_parts(read_documents(item.source, self._options, quarantine))):
             if number % item.readers == item.reader:
                 name = part_name(item.name, number)
                 shards.append(write_shard(self._folder, name, documents, self._tokenizer, fraction, held_out))
             else:
                 deque(documents, maxlen=0)
-        yield EncodedParts(tuple(shards), item.source.size / item.readers)
+        decisions = dict(quarantine.decisions) if item.reader == 0 else {}
+        yield EncodedParts(tuple(shards), item.source.size / item.readers, decisions)
 
 
 def prepare_text(
@@ -141,10 +146,15 @@ def prepare_text(
             {number: (source, fraction) for number, source in train.items()} | held_out, runtime.workers
         )
         shards: list[ShardInfo] = []
+        decisions: Counter[str] = Counter()
         for result in runtime.stream(StageSpec("pack", TokenShardStage, arguments), inputs):
             shards += result.value.shards
+            decisions.update(result.value.decisions)
             n_tokens = sum(shard.train.tokens + shard.validation.tokens for shard in shards)
             progress.advance(bar, result.value.source_bytes, f"{n_tokens / 1e6:,.1f} M tokens")
+        if decisions:
+            parts = (f"{number:,} × {description}" for description, number in sorted(decisions.items()))
+            progress.say(f"Decided while reading: {'; '.join(parts)}.")
         finish_dataset(folder, shards, tokenizer, len(sources) - len(train))
 
     folder = cached_dir(prepared, "text", inputs, make, lambda uri: storage.exists(storage.join(uri, METADATA)))

@@ -41,7 +41,7 @@ def launch_search(options: SearchOptions, out: str, resources: TrialResources, p
     folders = [storage.join(out, TRIALS, trial.name) for trial in trials]
     is_finished = all(map(has_ended, folders))
     if not is_finished:
-        check_inputs(recipe)  # before a folder is made, because files can be missing
+        check_inputs(recipe, out)  # before a folder is made, because files can be missing
     with leasing_run_dir(out, TUNE):
         with open_runtime(resources.max_concurrent_trials) as runtime:
             inputs = inputs_of_recipes((trial.recipe for trial in trials), runtime)

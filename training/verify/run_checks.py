@@ -17,6 +17,7 @@ from training.finetuning.run_files import PREDICTIONS, TASK_INFO
 from training.loop import METRICS, RUN_LEASE, copying_run, read_metrics
 from training.loop.checkpoint_folders import CHECKPOINTS, checkpoint_names, find_move
 from training.loop.trackers import TRACKER_IDS
+from training.prepare.cached_dir import INPUTS
 from training.prepare.pair_folder import METADATA as PAIRS
 from training.prepare.pair_folder import TRAIN, VALIDATION, check_stored_pairs
 from training.run_files import CONFIG as PRETRAINING
@@ -159,6 +160,8 @@ def _text_checks(folder: str) -> Iterator[Check]:
         return
     for file, sha256 in hashes.items():
         yield CallCheck(check_token_file, (file, sha256), advice, sizes.get(file.rpartition("/")[2], 0))
+    if INPUTS in sizes:  # not in those of earlier versions
+        yield CallCheck(json_files.verify, (storage.join(folder, INPUTS),), advice, sizes[INPUTS])
     if PAIRS in sizes:
         yield CallCheck(json_files.verify, (storage.join(folder, PAIRS),), advice, sizes[PAIRS])
         for name in (TRAIN, VALIDATION):

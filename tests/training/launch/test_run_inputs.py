@@ -73,6 +73,22 @@ def test_finished_run_on_pairs_returns_its_scores_without_its_pairs(tmp_path):
     assert train(recipe, tmp_path).text_pairs == result.text_pairs
 
 
+def test_run_inside_of_its_sources_is_refused(tmp_path):
+    corpus = written(tmp_path / "corpus")
+    with pytest.raises(BitcipherError, match=r"run is inside of .*, which is read"):
+        train(recipe_of(tmp_path), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {corpus.name}
+
+
+def test_guessed_charsets_are_named(tmp_path):
+    corpus = written(tmp_path / "corpus")
+    lines = "El Niño y la piñata de mañana\n" * 40
+    (corpus / "latin.txt").write_bytes(lines.encode("latin-1"))
+    progress = Sentences()
+    train(recipe_of(corpus), tmp_path, progress)
+    assert "Decided while reading: 1 × file in cp1252 (guessed)." in progress.said
+
+
 def test_renamed_sources_are_the_same_text(tmp_path):
     corpus = written(tmp_path / "corpus")
     result = train(recipe_of(corpus), tmp_path)
