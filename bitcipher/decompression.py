@@ -45,4 +45,7 @@ def reading_decompressed(uri: str) -> Iterator[IO[bytes]]:
             opened: Any = igzip.open(stream) if start.startswith(GZIP) else stream
             yield opened
     except _GZIP_ERRORS as error:
-        raise BitcipherError(f"{uri} is not a complete gzip file: {error}. Fetch it again.") from None
+        raise BitcipherError(
+            f"{uri} is not a complete gzip file, or has other bytes after its end ({error}): fetch it again, or unpack "
+            "it with another program to see what it holds."
+        ) from None

@@ -60,8 +60,8 @@ def describe_line(number: int, line: bytes, vector_size: int, uri: str) -> str:
     if last and len(fields) >= vector_size:
         return f"{where} holds {_excerpt(last)} instead of a number: fetch the file again, or correct the line."
     return (
-        f"{where} has {numbers:,} values after its word instead of {vector_size:,}: it is cut short or damaged, fetch "
-        "it again."
+        f"{where} has {numbers:,} values after its word instead of {vector_size:,}: correct the line, or fetch the "
+        "file again if it is cut short."
     )
 
 

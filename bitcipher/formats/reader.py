@@ -19,6 +19,9 @@ HEAD_BYTES = 1 << 20
 # Kinds of unsupported files by their first bytes, with instructions to convert them.
 _UNSUPPORTED = {
     re.compile(rb".{4}\x00{4}\{\"", re.DOTALL): "a safetensors file without the words: give the folder that has both",
+    re.compile(rb"\s*<(!doctype|html)\b", re.IGNORECASE): "a web page, not the file that it offers: download that file",
+    re.compile(rb"version https://git-lfs"): "a pointer of Git LFS: fetch the file with `git lfs pull`",
+    re.compile(rb"\x1f\x8b"): "compressed with gzip twice: unpack it once",
     re.compile(rb"\x93NUMPY"): "an array without the words: give the folder that also has words.txt",
     re.compile(rb"\xba\x16\x4f\x2f"): "a fastText model (read its .vec file instead)",
     re.compile(rb"\x80[\x02-\x05]"): (

@@ -101,6 +101,10 @@ def test_vectors_of_one_dimension_are_read(read_content):
         (b"PK\x03\x04abc", "zip archive"),
         (b"\xba\x16\x4f\x2f\0\0", r"fastText model .*\.vec"),
         (gzip.compress(b"a 1 2\n" * 999, mtime=0)[:-20], "not a complete gzip file"),
+        (gzip.compress(b"a 1 2\nb 3 4\n", mtime=0) + b"garbage", "has other bytes after its end"),
+        (gzip.compress(gzip.compress(b"a 1 2\n", mtime=0), mtime=0), "compressed with gzip twice"),
+        ("<!DOCTYPE html>\n<html><body>Not found</body></html>\n", "a web page"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "git lfs pull"),
     ],
 )
 def test_damaged_text_raises_with_its_line(read_content, text, message):
