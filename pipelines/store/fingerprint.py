@@ -13,8 +13,8 @@ from pipelines.tokenizers import identify_tokenizer
 # test compares digests of counts, and fails after such a change.
 COUNTS_VERSION = 2
 
-# Increase this number when a change of readers gives another text for some sources, so that documents of both cannot be
-# told apart by their options. Counts are added up across such changes, and the command says so.
+# Increase this number when a change of readers gives another text for some sources. Counts are added up across such
+# changes, and the command says so.
 READERS_VERSION = 2
 # Its name in fingerprints. Those from before it was recorded lack it.
 READERS = "readers_version"

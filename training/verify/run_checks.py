@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
@@ -22,6 +22,7 @@ from training.prepare.pair_folder import METADATA as PAIRS
 from training.prepare.pair_folder import TRAIN, VALIDATION, check_stored_pairs
 from training.run_files import CONFIG as PRETRAINING
 from training.run_files import EMBEDDING_INIT, ENDED, TOKENIZER
+from training.run_files import INPUTS as RECORDED
 from training.text_pairs import SCORES
 from training.verify.training_folders import GRID, STUDY, TOKEN_SHARDS, TUNE, find_training_folders
 
@@ -74,22 +75,34 @@ def verify_training(folder: str, runtime: Runtime, progress: StageProgress) -> V
     """
     folder = storage.absolute(folder).rstrip("/")
     folders = find_training_folders(folder)
-    candidates = {path for each in folders for path in (each, _text_of(each)) if path}
+    runs = [_RunText.of(each) for each in folders]
+    candidates = {path for path in (*folders, *(run.text for run in runs)) if path}
     texts = {path for path in candidates if storage.exists(storage.join(path, TOKEN_SHARDS))}
+    recorded = {run.text for run in runs if run.has_inputs}
     checks = [check for each in folders for check in _run_checks(each)]
-    checks += [check for each in sorted(texts) for check in _text_checks(each)]
+    checks += [check for each in sorted(texts) for check in _text_checks(each, each in recorded)]
     kinds = {STUDY: "study", TUNE: "search", GRID: "grid", TOKEN_SHARDS: "token shards"}
     kind = next((kinds[name] for name in kinds if storage.exists(storage.join(folder, name))), "training run")
     return run_checks(kind, checks, runtime, progress)
 
 
-def _text_of(folder: str) -> str | None:
-    """Return the folder of the token shards of a run, or None if the folder is not a run, or `run.json` is damaged."""
-    try:
-        text = json_files.read(storage.join(folder, PRETRAINING)).get("text")
-    except BitcipherError:
-        return None
-    return text if isinstance(text, str) else None
+class _RunText(NamedTuple):
+    """Text of a run."""
+
+    text: str | None
+    """Folder of its token shards, or None if the folder is not a run, or `run.json` is damaged."""
+    has_inputs: bool
+    """Whether the run has recorded its inputs."""
+
+    @classmethod
+    def of(cls, folder: str) -> "_RunText":
+        """Return the text of the run in a folder."""
+        try:
+            config = json_files.read(storage.join(folder, PRETRAINING))
+        except BitcipherError:
+            return cls(None, False)
+        text = config.get("text")
+        return cls(text if isinstance(text, str) else None, config.get(RECORDED) is not None)
 
 
 def _run_checks(folder: str) -> Iterator[Check]:
@@ -147,8 +160,14 @@ def _digest_checks(folder: str, advice: str) -> Iterator[Check]:
         yield CallCheck(check_digest, (storage.join(folder, name), digest, _RESTORE), advice, digest.size)
 
 
-def _text_checks(folder: str) -> Iterator[Check]:
-    """Yield the checks of token shards."""
+def _text_checks(folder: str, has_inputs: bool) -> Iterator[Check]:
+    """Yield the checks of token shards.
+
+    Args:
+        folder: path or URI of the token shards.
+        has_inputs: whether they are of a run whose inputs are recorded. Then theirs are, too, unless they are pairs,
+            which can be of an earlier version.
+    """
     advice = f"Remove {folder}, and run the command of the run again to write it, or {_RESTORE}."
     sizes = storage.list_files(folder)
     path = storage.join(folder, TOKEN_SHARDS)
@@ -160,8 +179,8 @@ def _text_checks(folder: str) -> Iterator[Check]:
         return
     for file, sha256 in hashes.items():
         yield CallCheck(check_token_file, (file, sha256), advice, sizes.get(file.rpartition("/")[2], 0))
-    if INPUTS in sizes:  # not in those of earlier versions
-        yield CallCheck(json_files.verify, (storage.join(folder, INPUTS),), advice, sizes[INPUTS])
+    if INPUTS in sizes or (has_inputs and PAIRS not in sizes):
+        yield CallCheck(json_files.verify, (storage.join(folder, INPUTS),), advice, sizes.get(INPUTS, 0))
     if PAIRS in sizes:
         yield CallCheck(json_files.verify, (storage.join(folder, PAIRS),), advice, sizes[PAIRS])
         for name in (TRAIN, VALIDATION):

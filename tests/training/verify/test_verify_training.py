@@ -70,9 +70,8 @@ def test_each_damaged_file_of_a_run_and_of_its_text_is_named(runs):
                 path.write_bytes(damaged)
             code, output = verify(runs / "run")
             path.write_bytes(content)
-            # A missing lease is not damage, and text of earlier versions has no inputs.json. A missing run.json makes
-            # the folder another kind.
-            if damaged is None and path.name in ("run.json", "000001.json", "text.json", "inputs.json"):
+            # A missing lease is not damage. A missing run.json makes the folder another kind.
+            if damaged is None and path.name in ("run.json", "000001.json", "text.json"):
                 continue
             assert code == 2, path
             assert str(path) in output
