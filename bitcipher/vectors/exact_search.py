@@ -11,22 +11,26 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
+import scipy.linalg  # noqa: F401  its BLAS is that of products in kernels, and limits of threads need it loaded
 
+from bitcipher.kernel_cache import kernel
 from bitcipher.table import VectorTable
 from bitcipher.vocabulary import OOV
 
-# Rows per product. With 64 queries, their cosines take 2 MB.
-BLOCK_ROWS = 1 << 13
+# Rows per product. With 32 queries, their cosines take 256 kB, which fit into the cache of a core.
+BLOCK_ROWS = 1 << 11
 
 # Lengths of rows whose products in float32 neither overflow nor underflow. Other rows are always returned.
 USUAL_LENGTHS = (1e-20, 1e20)
 
-# Less than any cosine, and more than the value of rows that are no neighbors.
-LOWEST = -2.0
+# Less than any cosine.
+LOWEST = np.float32(-2)
 
 
 class ExactSearch:
     """Search in one table. `<oov>` and zero vectors are never returned.
+
+    Searches need Python's lock at their start and end only, so they do not slow other threads.
 
     Args:
         vectors: the table, of which only the lengths are copied.
@@ -36,21 +40,20 @@ class ExactSearch:
 
     def __init__(self, vectors: VectorTable, threads: int = 1):
         bounds = np.linspace(0, len(vectors), threads + 1).astype(np.int64).tolist()
-        self._ranges = [range(*each) for each in pairwise(bounds)]
+        self._ranges = list(pairwise(bounds))
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="search")
-        self._table = np.asarray(vectors.vectors)
+        self._table = np.ascontiguousarray(vectors.vectors, np.float32)
         norms = vectors.norms
         is_neighbor = norms > 0
         if OOV in vectors.key_to_index:
             is_neighbor[vectors.key_to_index[OOV]] = False
         is_usual = is_neighbor & (norms > USUAL_LENGTHS[0]) & (norms < USUAL_LENGTHS[1])
         self._scales = np.divide(1, norms, out=np.zeros(len(norms)), where=is_usual).astype(np.float32)
-        self._skipped = np.flatnonzero(~is_usual)
         self._unusual = np.flatnonzero(is_neighbor & ~is_usual)
         # A product of unit vectors of d values is exact to d · eps / 2 (Higham 2002, "Accuracy and Stability of
         # Numerical Algorithms", section 3.1), in BLAS and in `most_similar`, and the rounded lengths add a little. So
         # cosines of both differ by less than (d + 8) · eps, and those of two rows change places within twice that.
-        self._margin = 2 * (vectors.vector_size + 8) * float(np.finfo(np.float32).eps)
+        self._margin = np.float32(2 * (vectors.vector_size + 8) * np.finfo(np.float32).eps)
 
     def nearest(self, queries: np.ndarray, topn: Sequence[int]) -> list[np.ndarray]:
         """Return rows that contain the nearest ones of each query, (n,) int64 each, ascending.
@@ -59,43 +62,88 @@ class ExactSearch:
             queries: (b, d) float32, of length 1.
             topn: number of nearest rows that are needed of each query, at least 1.
         """
-        found, *others = self._pool.map(lambda rows: self._search(rows, queries, topn), self._ranges)
-        for other in others:
-            for each, added in zip(found, other, strict=True):
-                each.add(added.rows, added.cosines)
-        return [np.union1d(each.rows, self._unusual) for each in found]
+        columns, numbers = np.ascontiguousarray(queries.T, np.float32), np.array(topn, np.int64)
 
-    def _search(self, searched: range, queries: np.ndarray, topn: Sequence[int]) -> list["_NearestRows"]:
-        found = [_NearestRows(number, self._margin) for number in topn]
-        lowest = np.full((len(queries), 1), LOWEST, np.float32)
-        for start in range(searched.start, searched.stop, BLOCK_ROWS):
-            block = slice(start, min(start + BLOCK_ROWS, searched.stop))
-            cosines = queries @ self._table[block].T
-            cosines *= self._scales[block]
-            skipped = self._skipped[slice(*np.searchsorted(self._skipped, [block.start, block.stop]))]
-            cosines[:, skipped - start] = -np.inf
-            numbers, columns = np.divmod(np.flatnonzero(cosines >= lowest), cosines.shape[1])
-            ends = np.searchsorted(numbers, np.arange(len(queries) + 1))
-            for number in np.flatnonzero(np.diff(ends)):
-                better = columns[ends[number] : ends[number + 1]]
-                lowest[number] = found[number].add(start + better, cosines[number, better])
-        return found
+        def search(bounds: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+            return _search_rows(self._table, self._scales, columns, numbers, self._margin, *bounds)
+
+        found = list(self._pool.map(search, self._ranges))
+        parts = ([rows[query, : counts[query]] for rows, counts in found] for query in range(len(topn)))
+        return [np.union1d(np.concatenate(part), self._unusual) for part in parts]
 
 
-class _NearestRows:
-    """The rows that can be among the nearest of those that were added."""
+@kernel
+def _search_rows(table, scales, queries, topn, margin, start, stop):
+    """Return rows that can be among the nearest of a range of rows, (b, n) int64, and their numbers, (b,) int64.
 
-    def __init__(self, topn: int, margin: float):
-        self.rows = np.empty(0, np.int64)
-        self.cosines = np.empty(0, np.float32)
-        self._topn, self._margin = topn, margin
+    Args:
+        table: (N, d) float32.
+        scales: one by the length of each row, (N,) float32; 0 for rows that are not searched.
+        queries: (d, b) float32, of length 1.
+        topn: number of nearest rows that are needed of each query, (b,) int64.
+        margin: maximum error of a cosine, float32.
+        start: the first row.
+        stop: the row after the last one.
+    """
+    number = queries.shape[1]
+    rows = np.empty((number, 2 * topn.max() + 64), np.int64)
+    cosines = np.empty(rows.shape, np.float32)
+    counts = np.zeros(number, np.int64)
+    lowest = np.full(number, LOWEST, np.float32)
+    products = np.empty((BLOCK_ROWS, number), np.float32)
+    for first in range(start, stop, BLOCK_ROWS):
+        last = min(first + BLOCK_ROWS, stop)
+        np.dot(table[first:last], queries, products[: last - first])
+        for row in range(first, last):
+            if scales[row] == 0:
+                continue
+            line = products[row - first]
+            is_near = False
+            for query in range(number):  # compiled to vector instructions, without the rare branch
+                line[query] *= scales[row]
+                is_near |= line[query] >= lowest[query]
+            if not is_near:
+                continue
+            for query in range(number):
+                if not line[query] >= lowest[query]:  # also NaN
+                    continue
+                if counts[query] == rows.shape[1]:
+                    counts[query], lowest[query] = _keep_nearest(
+                        rows[query], cosines[query], counts[query], topn[query], margin
+                    )
+                    if 2 * counts[query] > rows.shape[1]:  # many rows have the same cosine
+                        rows = np.concatenate((rows, np.empty_like(rows)), axis=1)
+                        cosines = np.concatenate((cosines, np.empty_like(cosines)), axis=1)
+                if line[query] >= lowest[query]:
+                    rows[query, counts[query]] = row
+                    cosines[query, counts[query]] = line[query]
+                    counts[query] += 1
+    for query in range(number):
+        counts[query], _ = _keep_nearest(rows[query], cosines[query], counts[query], topn[query], margin)
+    return rows, counts
 
-    def add(self, rows: np.ndarray, cosines: np.ndarray) -> float:
-        """Add rows, and return the least cosine of rows to add next."""
-        self.rows, self.cosines = np.concatenate([self.rows, rows]), np.concatenate([self.cosines, cosines])
-        if len(self.rows) < self._topn:
-            return LOWEST
-        lowest = float(np.partition(self.cosines, -self._topn)[-self._topn]) - self._margin
-        is_kept = self.cosines >= lowest
-        self.rows, self.cosines = self.rows[is_kept], self.cosines[is_kept]
-        return lowest
+
+@kernel
+def _keep_nearest(rows, cosines, count, topn, margin):
+    """Move the rows that can be among the nearest to the front.
+
+    Args:
+        rows: (n,) int64, of which the first `count` are rows. Changed in place.
+        cosines: cosines of the rows, (n,) float32. Changed in place.
+        count: number of rows.
+        topn: number of nearest rows that are needed.
+        margin: maximum error of a cosine, float32.
+
+    Returns:
+        The number of rows that are left, and the least cosine of rows to add next.
+    """
+    if count < topn:
+        return count, LOWEST
+    lowest = np.partition(cosines[:count], count - topn)[count - topn] - margin
+    kept = 0
+    for each in range(count):
+        if cosines[each] >= lowest:
+            rows[kept] = rows[each]
+            cosines[kept] = cosines[each]
+            kept += 1
+    return kept, lowest

@@ -18,15 +18,10 @@ def describe_version(served: ServedVersion) -> dict[str, Any]:
     }
 
 
-def find_neighbors(served: ServedVersion, request: NeighborsRequest) -> dict[str, Any]:
-    """Return the nearest words of each word, with the fields of `bitcipher neighbors --json`.
-
-    Raises:
-        UnknownWordError: if a word is unknown, and has no vector from its spelling.
-    """
+def neighbor_query(request: NeighborsRequest) -> NeighborQuery:
+    """Return what a request adds to each of its words, and how unknown words are treated."""
     plus, minus, oov = tuple(request.plus), tuple(request.minus), oov_of(request.oov)
-    query = NeighborQuery(plus, minus, request.topn, oov, request.case_insensitive)
-    return {"queries": served.neighbors.find(request.word, query)}
+    return NeighborQuery(plus, minus, request.topn, oov, request.case_insensitive)
 
 
 def look_up_vectors(served: ServedVersion, request: VectorsRequest) -> dict[str, Any]:

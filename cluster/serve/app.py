@@ -6,13 +6,17 @@ from typing import Annotated, Any
 import orjson
 from fastapi import FastAPI, Query, Response
 from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bitcipher import __version__
 from bitcipher.records import Record
 from cluster.serve import answers, page
-from cluster.serve.error_answers import BodyLimit, add_error_answers
-from cluster.serve.request_pool import RequestPool
+from cluster.serve.access import ANY_REQUEST, Access, AccessControl
+from cluster.serve.error_answers import add_error_answers
+from cluster.serve.request_body import RequestBodies
+from cluster.serve.request_pool import IS_REFUSED, RequestPool
 from cluster.serve.request_records import EncodeRequest, ExplainRequest, NeighborsRequest, VectorsRequest
+from cluster.serve.search_queue import MAX_BATCH
 from cluster.serve.served_version import ServedVersion
 from cluster.serve.server_metrics import RequestMetrics, ServerMetrics
 
@@ -26,60 +30,71 @@ RECORDS: dict[str, type[Record]] = {
 }
 PATHS = frozenset({*RECORDS, *page.PATHS, "/health", "/metrics", "/openapi.json"})
 
-# Neighbors wait for their batch in a thread each, so the number of threads bounds the size of batches.
-LOOKUP_THREADS = 32
-MAX_LOOKUPS = 1024
-MAX_ENCODINGS = 64
-# An explanation reads the counts of the build, which takes seconds.
-MAX_EXPLANATIONS = 8
+
+def make_pools() -> dict[str, RequestPool]:
+    """Return the threads that answer requests, by path.
+
+    Times of waiting are a fraction of those of answers, so that an answer under any load comes nearly as fast as
+    without. Others would be tried again by their clients in the meantime.
+    """
+    return {
+        # Searches of one batch, and of the next one.
+        "/neighbors": RequestPool("neighbors", 2 * MAX_BATCH, wait_seconds=0, max_waiting=0, answer_seconds=30),
+        "/vectors": RequestPool("vectors", 4, wait_seconds=0.03, max_waiting=24, answer_seconds=30),
+        # The encoder is not made for several threads.
+        "/encode": RequestPool("embeddings", 1, wait_seconds=1, max_waiting=24, answer_seconds=60),
+        # An explanation reads the counts of the build, which takes seconds and much memory.
+        "/explain": RequestPool("explanations", 1, wait_seconds=60, max_waiting=8, answer_seconds=300),
+    }
 
 
-def make_app(current: Callable[[], ServedVersion], metrics: ServerMetrics) -> FastAPI:
+def make_app(current: Callable[[], ServedVersion], metrics: ServerMetrics, access: Access = ANY_REQUEST) -> FastAPI:
     """Return the web application.
 
     Args:
         current: function that returns the version to serve. Each request calls it once, so it is answered by one
             version, which is freed after its last request.
         metrics: metrics of the server.
+        access: which requests are answered.
     """
     # The interactive pages of FastAPI load scripts from the network.
     app = FastAPI(title="bitcipher", version=__version__, docs_url=None, redoc_url=None)
-    lookups = RequestPool("neighbors and vectors", LOOKUP_THREADS, MAX_LOOKUPS)
-    # One thread each: the encoder is not made for several, and explanations need much memory.
-    encodings = RequestPool("embeddings", 1, MAX_ENCODINGS)
-    explanations = RequestPool("explanations", 1, MAX_EXPLANATIONS)
+    pools = make_pools()
 
-    async def answer(pool: RequestPool, function: Callable[..., dict[str, Any]], request: Record) -> Response:
+    async def answer(path: str, function: Callable[..., dict[str, Any]], request: Record) -> Response:
         served = current()
-        content = await pool.run(_to_json, function, served, request)
-        return Response(content, headers=_version_header(served), media_type="application/json")
+        return _to_response(served, await pools[path].run(_to_json, function, served, request))
 
     @app.get("/neighbors")
     async def neighbors(request: Annotated[NeighborsRequest, Query()]) -> Response:
         """Words with the highest cosine similarity to each given word, or to sums of words."""
-        return await answer(lookups, answers.find_neighbors, request)
+        served, query = current(), answers.neighbor_query(request)
+        if request.case_insensitive:
+            await pools["/vectors"].run(served.prepare_variants)
+        # One search per word: those of a request share a batch, and those that its client no longer needs are canceled.
+        searches = [(served.find_neighbors, word, query) for word in request.word]
+        return _to_response(served, orjson.dumps({"queries": await pools["/neighbors"].gather(searches)}))
 
     @app.post("/vectors")
     async def vectors(request: VectorsRequest) -> Response:
         """Vectors of words. Those of unknown words are made from their character n-grams, and say so."""
-        return await answer(lookups, answers.look_up_vectors, request)
+        return await answer("/vectors", answers.look_up_vectors, request)
 
     @app.get("/explain")
     async def explain(request: Annotated[ExplainRequest, Query()]) -> Response:
         """Contributions of context words and n-grams to a vector, or to the similarity of two words."""
-        return await answer(explanations, answers.explain_word, request)
+        return await answer("/explain", answers.explain_word, request)
 
     @app.post("/encode")
     async def encode(request: EncodeRequest) -> Response:
         """Embeddings of sentences: weighted means of the vectors of their words, of length 1."""
-        return await answer(encodings, answers.encode_texts, request)
+        return await answer("/encode", answers.encode_texts, request)
 
     @app.get("/health")
     async def health() -> Response:
         """Version that is served, and the size of its table."""
         served = current()
-        content = orjson.dumps(answers.describe_version(served))
-        return Response(content, headers=_version_header(served), media_type="application/json")
+        return _to_response(served, _to_json(answers.describe_version, served))
 
     @app.get("/metrics", include_in_schema=False)
     async def show_metrics() -> Response:
@@ -88,15 +103,57 @@ def make_app(current: Callable[[], ServedVersion], metrics: ServerMetrics) -> Fa
 
     page.add_page(app)
     add_error_answers(app, RECORDS)
-    app.add_middleware(BodyLimit)
+    app.add_middleware(PoolChoice, pools=pools)
+    app.add_middleware(RequestBodies)
+    app.add_middleware(Refusals, pools=pools)
+    app.add_middleware(AccessControl, access=access)
     app.add_middleware(RequestMetrics, metrics=metrics, paths=PATHS)
     return app
 
 
-def _to_json(function: Callable[..., dict[str, Any]], served: ServedVersion, request: Record) -> bytes:
-    return orjson.dumps(function(served, request), option=orjson.OPT_SERIALIZE_NUMPY)
+class Refusals:
+    """ASGI middleware that refuses requests that would wait for too long, before anything of them is read.
+
+    Args:
+        app: the application.
+        pools: pools by path.
+    """
+
+    def __init__(self, app: ASGIApp, pools: dict[str, RequestPool]):
+        self._app, self._pools = app, pools
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        pool = self._pools.get(scope["path"]) if scope["type"] == "http" else None
+        refusal = pool.refuse() if pool else None
+        if refusal:
+            scope["state"][IS_REFUSED] = True
+        await (refusal or self._app)(scope, receive, send)
 
 
-def _version_header(served: ServedVersion) -> dict[str, str]:
+class PoolChoice:
+    """ASGI middleware that lets the pool of a path wait for the answer to a request.
+
+    Args:
+        app: the application.
+        pools: pools by path.
+    """
+
+    def __init__(self, app: ASGIApp, pools: dict[str, RequestPool]):
+        self._app, self._pools = app, pools
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        pool = self._pools.get(scope["path"]) if scope["type"] == "http" else None
+        await (pool.answer(self._app, scope, receive, send) if pool else self._app(scope, receive, send))
+
+
+def _to_json(function: Callable[..., dict[str, Any]], *arguments: Any) -> bytes:
+    return orjson.dumps(function(*arguments), option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _to_response(served: ServedVersion, content: bytes) -> Response:
+    """Return an answer in JSON that names the version that made it."""
     version = served.location.version
-    return {} if version is None else {VERSION_HEADER: str(version)}
+    headers = {} if version is None else {VERSION_HEADER: str(version)}
+    return Response(content, headers=headers, media_type="application/json")

@@ -7,19 +7,22 @@ import orjson
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bitcipher.errors import BitcipherError, UnknownWordError
 from bitcipher.records import Record, describe_mistake
-from cluster.serve.request_pool import BusyError
-from cluster.serve.request_records import MAX_BODY_BYTES
 
+# Value of the header Retry-After.
 RETRY_SECONDS = "1"
+
+
+def error_content(sentence: str) -> bytes:
+    """Return the content of the answer to a request that fails."""
+    return orjson.dumps({"error": sentence})
 
 
 def answer_error(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
     """Return the answer to a request that fails."""
-    return Response(orjson.dumps({"error": sentence}), status, headers, "application/json")
+    return Response(error_content(sentence), status, headers, "application/json")
 
 
 def add_error_answers(app: FastAPI, records: dict[str, type[Record]]) -> None:
@@ -33,10 +36,6 @@ def add_error_answers(app: FastAPI, records: dict[str, type[Record]]) -> None:
     @app.exception_handler(UnknownWordError)
     async def answer_unknown_word(request: Request, error: UnknownWordError) -> Response:
         return answer_error(HTTPStatus.NOT_FOUND, error.problem)
-
-    @app.exception_handler(BusyError)
-    async def answer_busy(request: Request, error: BusyError) -> Response:
-        return answer_error(HTTPStatus.SERVICE_UNAVAILABLE, str(error), {"Retry-After": RETRY_SECONDS})
 
     @app.exception_handler(BitcipherError)
     async def answer_mistake(request: Request, error: BitcipherError) -> Response:
@@ -72,22 +71,3 @@ def _describe(mistake: dict[str, Any], record: type[Record]) -> str:
     if not field:
         return f"The {part} must be a JSON object with {', '.join(record.model_fields)}, sent as application/json."
     return describe_mistake({**mistake, "loc": tuple(field)}, record)  # pyright: ignore[reportArgumentType]
-
-
-class BodyLimit:
-    """ASGI middleware that refuses large bodies, and those of unknown size, before they are read."""
-
-    def __init__(self, app: ASGIApp):
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        app = self._app
-        if scope["type"] == "http" and scope["method"] == "POST":
-            size = dict(scope["headers"]).get(b"content-length", b"")
-            if not size.isdigit():
-                app = answer_error(HTTPStatus.LENGTH_REQUIRED, "The request has no Content-Length: send it.")
-            elif int(size) > MAX_BODY_BYTES:
-                sentence = f"The body has more than {MAX_BODY_BYTES:,} bytes: send several requests."
-                app = answer_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)
-        await app(scope, receive, send)

@@ -10,47 +10,33 @@ from typing import NamedTuple
 import numpy as np
 
 from bitcipher.vectors.exact_search import ExactSearch
+from cluster.neighbors import NeighborFinder, NeighborQuery, NeighborSearch, WordNeighbors
 
 # Maximum number of searches in a batch. In larger ones, the time per search falls only a little.
-MAX_BATCH = 64
+MAX_BATCH = 32
 
 
-class QueuedSearch:
-    """Search in one table through the queue, for `most_similar(..., indexer=...)`.
+class SearchedTable(NamedTuple):
+    """A table with what its searches need."""
 
-    Args:
-        queue: the queue, which can serve several tables.
-        search: search in the table.
-    """
-
-    def __init__(self, queue: "SearchQueue", search: ExactSearch):
-        self._queue = queue
-        self._search = search
-
-    def nearest(self, query: np.ndarray, topn: int) -> np.ndarray:
-        """Return rows that contain the nearest ones, (n,) int64, ascending. Waits for the batch of the query.
-
-        Args:
-            query: (d,) float32, of length 1.
-            topn: number of nearest rows that are needed.
-        """
-        return self._queue.ask(self._search, query, topn)
+    finder: NeighborFinder
+    search: ExactSearch
 
 
 class _Waiting(NamedTuple):
     """A search that waits for its batch."""
 
-    search: ExactSearch
-    query: np.ndarray
-    topn: int
-    rows: "Future[np.ndarray]"
+    table: SearchedTable
+    word: str
+    query: NeighborQuery
+    found: "Future[WordNeighbors]"
 
 
 class SearchQueue:
     """Thread that answers all waiting searches of a table at once.
 
-    While a batch is answered, the next one collects, so a search never waits for others to come. `close` ends the
-    thread.
+    While a batch is answered, the next one collects, so a search never waits for others to come. With a thread per
+    search, the event loop would often wait for Python's lock. `close` ends the thread.
     """
 
     def __init__(self):
@@ -58,11 +44,14 @@ class SearchQueue:
         self._thread = Thread(target=self._run, name="search", daemon=True)
         self._thread.start()
 
-    def ask(self, search: ExactSearch, query: np.ndarray, topn: int) -> np.ndarray:
-        """Return the rows of a search; see `QueuedSearch.nearest`."""
-        waiting = _Waiting(search, query, topn, Future())
+    def submit(self, table: SearchedTable, word: str, query: NeighborQuery) -> "Future[WordNeighbors]":
+        """Return the future result of a search, which can be canceled until its batch begins.
+
+        Its exception is an `UnknownWordError` if a word is unknown, and has no vector from its spelling.
+        """
+        waiting = _Waiting(table, word, query, Future())
         self._queue.put(waiting)
-        return waiting.rows.result()
+        return waiting.found
 
     def close(self) -> None:
         """End the thread after the searches that wait."""
@@ -86,15 +75,32 @@ class SearchQueue:
     @staticmethod
     def _answer(taken: list[_Waiting | None]) -> bool:
         """Answer searches, and return whether there can be others."""
-        batch = sorted((each for each in taken if each is not None), key=lambda each: id(each.search))
-        for _, group in groupby(batch, key=lambda each: id(each.search)):
-            same = list(group)
-            try:
-                found = same[0].search.nearest(np.stack([each.query for each in same]), [each.topn for each in same])
-            except Exception as error:  # such as too little memory: the requests fail, and the thread goes on
-                for each in same:
-                    each.rows.set_exception(error)
-            else:
-                for each, rows in zip(same, found, strict=True):
-                    each.rows.set_result(rows)
+        batch = [each for each in taken if each is not None and each.found.set_running_or_notify_cancel()]
+        batch.sort(key=lambda each: id(each.table))
+        for _, group in groupby(batch, key=lambda each: id(each.table)):
+            _answer_batch(list(group))
         return None not in taken
+
+
+def _answer_batch(batch: list[_Waiting]) -> None:
+    """Answer searches in one table. If one fails, the others do not."""
+    finder, search = batch[0].table
+    prepared: list[tuple[_Waiting, NeighborSearch]] = []
+    for each in batch:
+        try:
+            prepared.append((each, finder.prepare(each.word, each.query)))
+        except Exception as error:  # such as an unknown word
+            each.found.set_exception(error)
+    try:
+        searched = [one for _, one in prepared if one.vector.any()]
+        vectors, numbers = [one.vector for one in searched], [one.rows for one in searched]
+        rows = iter(search.nearest(np.stack(vectors), numbers) if searched else ())
+    except Exception as error:  # such as too little memory
+        for each, _ in prepared:
+            each.found.set_exception(error)
+        return
+    for each, one in prepared:
+        try:
+            each.found.set_result(finder.answer(one, next(rows) if one.vector.any() else np.empty(0, np.int64)))
+        except Exception as error:
+            each.found.set_exception(error)

@@ -1,5 +1,6 @@
 """`ServedVersion`: the vectors of one version with what answers need, and where they are stored."""
 
+from concurrent.futures import Future
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,8 +14,8 @@ from bitcipher.table import Key
 from bitcipher.vectors import CipherVectors, hub
 from bitcipher.vectors.exact_search import ExactSearch
 from bitcipher.versions import read_version, versions
-from cluster.neighbors import NeighborFinder
-from cluster.serve.search_queue import QueuedSearch, SearchQueue
+from cluster.neighbors import NeighborFinder, NeighborQuery, WordNeighbors
+from cluster.serve.search_queue import SearchedTable, SearchQueue
 from pipelines.embed.vectors_with_counts import add_counts
 from pipelines.runtime.machine_size import available_cores
 
@@ -65,9 +66,12 @@ class ServedVersion:
     def __init__(self, build: str, location: VectorsLocation, queue: SearchQueue):
         self.location = location
         self.vectors = CipherVectors.load(location.uri, verify=True)
-        self.neighbors = NeighborFinder(self.vectors, QueuedSearch(queue, ExactSearch(self.vectors, available_cores())))
+        self._queue = queue
+        search = ExactSearch(self.vectors, available_cores())
+        search.nearest(np.zeros((1, self.vectors.vector_size), np.float32), [1])  # compiles its kernels
+        self._table = SearchedTable(NeighborFinder(self.vectors), search)
         self._build = build
-        self._has_encoder = False
+        self._has_encoder = self._has_variants = False
         if self.vectors.spelling is not None:
             self.vectors.spelling.predict(["a"])  # makes its table, and compiles its kernels
 
@@ -75,6 +79,17 @@ class ServedVersion:
         """Make the parts that requests to the previous version have needed, so that the next ones need not wait."""
         if previous._has_encoder:
             self.encode([])
+        if previous._has_variants:
+            self.prepare_variants()
+
+    def prepare_variants(self) -> None:
+        """Make what searches need in which case does not matter."""
+        self._table.finder.prepare_variants()
+        self._has_variants = True
+
+    def find_neighbors(self, word: str, query: NeighborQuery) -> "Future[WordNeighbors]":
+        """Return the future nearest words of a word; see `SearchQueue.submit`."""
+        return self._queue.submit(self._table, word, query)
 
     def encode(self, texts: list[str]) -> np.ndarray:
         """Return embeddings of texts, (n, d) float32; see `CipherVectors.encode`.

@@ -5,6 +5,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from typing import NamedTuple
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -12,7 +13,9 @@ from threadpoolctl import threadpool_limits
 
 from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
+from cluster.serve.access import Access, allowed_hosts, is_loopback, read_token
 from cluster.serve.app import make_app
+from cluster.serve.connections import ConnectionServer, max_connections
 from cluster.serve.search_queue import SearchQueue
 from cluster.serve.served_version import ServedVersion
 from cluster.serve.server_metrics import ServerMetrics
@@ -22,35 +25,63 @@ from cluster.serve.version_watcher import VersionWatcher
 BACKLOG = 2048
 
 # Seconds after which requests in progress are given up when the server ends.
-GRACE_SECONDS = 30
+GRACE_SECONDS = 25
 
 # Seconds after which a thread must let others run. With Python's 5 ms, the thread that loads a version slows requests.
 SWITCH_SECONDS = 0.0005
 
 
-def serve(uri: str, version: int | None, host: str, port: int, check_seconds: float) -> None:
+class ServerOptions(NamedTuple):
+    """Options of `bitcipher serve`, with its names and defaults."""
+
+    vectors: str
+    """A build, or a folder or file of vectors."""
+    version: int | None
+    """Version of the build; by default the newest one, and then those that are published."""
+    host: str
+    """Name or address to listen on."""
+    port: int
+    """Port to listen on; 0 for a free one."""
+    check_seconds: float
+    """Seconds between looks for a new version."""
+    allowed_host: list[str]
+    """Names that the header `Host` may have, besides those of a loopback address."""
+    token_file: str | None
+    """File with the token that requests must have."""
+    requests_per_client: int | None
+    """Maximum number of requests in progress per client."""
+    client_header: str | None
+    """Header by which a trusted proxy names the client."""
+
+
+def serve(options: ServerOptions) -> None:
     """Serve vectors until Ctrl-C or SIGTERM. Requests in progress are answered first.
 
-    Args:
-        uri: a build, or a folder or file of vectors.
-        version: version of the build; by default the newest one, and then those that are published.
-        host: name or address to listen on.
-        port: port to listen on; 0 for a free one.
-        check_seconds: seconds between looks for a new version.
-
     Raises:
-        BitcipherError: if the address cannot be used, or there are no such vectors.
+        BitcipherError: if the address or the token cannot be used, or there are no such vectors.
     """
+    if options.client_header and not options.requests_per_client:
+        raise BitcipherError("`--client-header` has no effect without `--requests-per-client`: give both.")
+    token = read_token(options.token_file) if options.token_file else None
     metrics = ServerMetrics()
     with (
         threadpool_limits(1),  # searches have threads of their own
-        listen(host, port) as listener,
+        listen(options.host, options.port) as listener,
         closing(SearchQueue()) as queue,
-        closing(VersionWatcher(uri, version, check_seconds, queue, metrics)) as watcher,
+        closing(VersionWatcher(options.vectors, options.version, options.check_seconds, queue, metrics)) as watcher,
     ):
+        address = str(listener.getsockname()[0])
+        hosts = allowed_hosts(options.host, address, options.allowed_host)
+        access = Access(hosts, token, options.requests_per_client, options.client_header)
+        if token is None and not is_loopback(address):
+            print_text(
+                f"bitcipher: everyone who can reach {address_of(listener)} can ask this server, because there is no "
+                "authentication: give `--token-file`, or put a proxy with access control before it.",
+                err=True,
+            )
         # No variable of this function may keep the first version.
         print_text(f"Serving {_describe(watcher.current)} at {address_of(listener)}. Ctrl-C ends it.")
-        answer_requests(make_app(lambda: watcher.current, metrics), listener)
+        answer_requests(make_app(lambda: watcher.current, metrics, access), listener, metrics)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -85,19 +116,25 @@ def address_of(listener: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def answer_requests(app: ASGIApp, listener: socket.socket) -> None:
-    """Answer requests by an application until Ctrl-C or SIGTERM."""
-    config = uvicorn.Config(
+def server_config(app: ASGIApp) -> uvicorn.Config:
+    """Return the settings of uvicorn for an application."""
+    return uvicorn.Config(
         app,
+        ws="none",
         log_config=None,
-        log_level="warning",
+        log_level="error",  # clients could fill the log with warnings
         access_log=False,
         lifespan="off",
+        proxy_headers=False,
         server_header=False,
-        backlog=BACKLOG,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    server = uvicorn.Server(config)
+
+
+def answer_requests(app: ASGIApp, listener: socket.socket, metrics: ServerMetrics) -> None:
+    """Answer requests by an application until Ctrl-C or SIGTERM."""
+    server = ConnectionServer(server_config(app), max_connections())
+    metrics.connections.set_function(lambda: len(server.connections))
     sys.setswitchinterval(SWITCH_SECONDS)
     with _ending_on_signals(server):
         server.run(sockets=[listener])

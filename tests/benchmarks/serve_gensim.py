@@ -6,7 +6,7 @@ OPENBLAS_NUM_THREADS sets the number of threads of each product.
 """
 
 import sys
-from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from gensim.models import KeyedVectors
 
@@ -16,20 +16,23 @@ from cluster.serve.served_version import VectorsLocation
 from cluster.serve.server import address_of, answer_requests, listen
 from cluster.serve.server_metrics import ServerMetrics
 
+# Threads of searches, as many as clients in the comparison.
+THREADS = 16
+
 
 class GensimVersion:
-    """Stands in for `ServedVersion`: neighbors by gensim."""
+    """Stands in for `ServedVersion`: neighbors by gensim, and vectors, but no embeddings of sentences."""
 
     location = VectorsLocation("", None, None)
 
     def __init__(self, path: str):
         self.vectors = KeyedVectors.load(path, mmap="r")
         self.vectors.fill_norms()
-        self.neighbors = self
+        self._threads = ThreadPoolExecutor(THREADS)
 
-    def find(self, words: Sequence[str], query: NeighborQuery) -> list[WordNeighbors]:
-        """Return the neighbors of each word."""
-        return [self._find(word, query) for word in words]
+    def find_neighbors(self, word: str, query: NeighborQuery) -> "Future[WordNeighbors]":
+        """Return the future neighbors of a word."""
+        return self._threads.submit(self._find, word, query)
 
     def _find(self, word: str, query: NeighborQuery) -> WordNeighbors:
         nearest = self.vectors.most_similar([word, *query.plus], [*query.minus], topn=query.topn)
@@ -41,7 +44,8 @@ def main() -> None:
     served = GensimVersion(sys.argv[1])
     with listen("127.0.0.1", 0) as listener:
         print(f"Serving gensim at {address_of(listener)}. ", flush=True)
-        answer_requests(make_app(lambda: served, ServerMetrics()), listener)
+        metrics = ServerMetrics()
+        answer_requests(make_app(lambda: served, metrics), listener, metrics)
 
 
 if __name__ == "__main__":

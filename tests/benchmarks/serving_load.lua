@@ -1,17 +1,23 @@
--- wrk: requests for the paths of a file in random order, and the result as JSON.
+-- wrk: requests of a file in random order, and the result as JSON. A line is a path, and after a tab the body of a POST.
 -- Arguments after `--`: the file, and the seed.
 
-local paths = {}
+local requests = {}
 
 function init(arguments)
   for line in io.lines(arguments[1]) do
-    paths[#paths + 1] = line
+    local path, body = line:match("^([^\t]+)\t?(.*)$")
+    local headers = {["Content-Type"] = "application/json"}
+    if body == "" then
+      requests[#requests + 1] = wrk.format("GET", path)
+    else
+      requests[#requests + 1] = wrk.format("POST", path, headers, body)
+    end
   end
   math.randomseed(tonumber(arguments[2]))
 end
 
 function request()
-  return wrk.format("GET", paths[math.random(#paths)])
+  return requests[math.random(#requests)]
 end
 
 function done(summary, latency, requests)

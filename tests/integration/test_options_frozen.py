@@ -110,7 +110,8 @@ def test_options_of_each_command():
     assert options_of("inspect") == {"vectors", "version", "as_json"}
     assert options_of("submit") == {"command", "address", "working_dir", "env", "no_wait"}
     assert options_of("doctor") == {"address", "target", "as_json"}
-    assert options_of("serve") == {"vectors", "host", "port", "version", "check_seconds"}
+    access = {"allowed_host", "token_file", "requests_per_client", "client_header"}
+    assert options_of("serve") == access | {"vectors", "host", "port", "version", "check_seconds"}
     assert options_of("demo") == {"out", "workers"}
 
 

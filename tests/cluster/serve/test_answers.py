@@ -83,7 +83,7 @@ def test_metrics_count_requests_by_path_and_status(client):
     assert 'bitcipher_requests_total{path="/neighbors",status="200"} 2.0' in text
     assert 'bitcipher_requests_total{path="/neighbors",status="422"} 1.0' in text
     assert 'bitcipher_requests_total{path="other",status="404"} 2.0' in text
-    assert 'bitcipher_request_duration_seconds_count{path="/neighbors"} 3.0' in text
+    assert 'bitcipher_request_duration_seconds_count{path="/neighbors",status="200"} 2.0' in text
     assert "process_resident_memory_bytes" in text
 
 

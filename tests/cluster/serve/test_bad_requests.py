@@ -1,6 +1,5 @@
 """Bad requests are answered by one sentence and a status from 400 to 499, or 503 if the server is busy."""
 
-import asyncio
 import json
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from served_builds import make_client
 
 from bitcipher import CipherVectors
-from cluster.serve.request_pool import BusyError, RequestPool
 
 
 def sentence_of(answer):
@@ -116,15 +114,3 @@ def test_bug_is_answered_by_a_sentence_without_its_reason(client, monkeypatch):
     monkeypatch.setattr("cluster.serve.served_version.ServedVersion.encode", fail)
     answer = client.post("/encode", json={"texts": ["w1"]})
     assert (answer.status_code, "secret" in sentence_of(answer)) == (500, False)
-
-
-def test_too_many_requests_of_a_kind_are_refused():
-    async def ask():
-        pool = RequestPool("explanations", 1, 2)
-        results = await asyncio.gather(*(pool.run(str, number) for number in range(3)), return_exceptions=True)
-        return [*results, await pool.run(str, 3)]
-
-    first, second, refused, later = asyncio.run(ask())
-    assert (first, second, later) == ("0", "1", "3")
-    assert isinstance(refused, BusyError)
-    assert "2 requests for explanations" in str(refused)
