@@ -1,8 +1,8 @@
 """Requests as records: their arguments, with limits."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from bitcipher.records import Record
 from bitcipher.table import Oov
@@ -14,6 +14,9 @@ MAX_TOPN = 1000
 MAX_WORDS = 1000
 MAX_WORD_CHARACTERS = 1000
 MAX_TEXTS = 1000
+
+# Fields of a request that are looked at. An error for each of 100,000 unknown ones would take two seconds.
+MAX_FIELDS = 32
 
 # Maximum size of the body of a request, 1 MiB. It is parsed by the thread that accepts requests.
 MAX_BODY_BYTES = 1 << 20
@@ -27,6 +30,13 @@ class RequestRecord(Record):
     """Arguments of a request. Those of a query string are text, so they are converted."""
 
     model_config = ConfigDict(strict=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _limit_fields(cls, fields: Any) -> Any:
+        if isinstance(fields, dict) and len(fields) > MAX_FIELDS:
+            raise ValueError(f"there are more than {MAX_FIELDS} fields")
+        return fields
 
 
 class NeighborsRequest(RequestRecord):

@@ -65,6 +65,7 @@ def test_bad_query(client, path, status, expected):
         ("/encode", {"texts": ["w1", " \n"]}, 422, "`texts.1` must be a string with at least 1 character"),
         ("/encode", {"texts": ["w1"] * 1001}, 422, "`texts` must have at most 1,000 elements, got 1,001"),
         ("/encode", {"texts": ["w1 \ud800"]}, 422, "`texts.0` must be"),
+        ("/encode", {f"field{number}": 1 for number in range(33)}, 422, "The body must be a JSON object with texts"),
         ("/encode", ["w1"], 422, "The body must be a JSON object with texts"),
         ("/encode", None, 422, "The body must be a JSON object with texts"),
         ("/encode", {"texts": ["x" * (1 << 20)]}, 413, "The body has more than 1,048,576 bytes"),
