@@ -1,10 +1,13 @@
 """`ServedVersion`: the vectors of one version with what answers need, and where they are stored."""
 
+import ctypes
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.counts import MergedCounts
@@ -113,10 +116,23 @@ class ServedVersion:
         for each in (word, other):
             if each is not None:
                 self.vectors.get_index(each)  # before the counts are opened
-        return explain(self.vectors, self._counts, word, other, topn)
+        try:
+            return explain(self.vectors, self._counts, word, other, topn)
+        finally:
+            return_memory()
 
     @cached_property
     def _counts(self) -> MergedCounts:
         if self.location.published is None:
             raise BitcipherError("These vectors have no counts of pairs, which explanations need: serve a build.")
         return add_counts(self.vectors, self._build, version=self.location.published).counts
+
+
+def return_memory() -> None:
+    """Return memory that is not used to the system, after a version or the arrays of an explanation were freed.
+
+    The allocators of C and Arrow keep it, in pieces that the next version cannot always use.
+    """
+    pa.default_memory_pool().release_unused()
+    with suppress(OSError, AttributeError):  # not a function of each C library
+        ctypes.CDLL(None).malloc_trim(0)

@@ -5,7 +5,7 @@ from threading import Event, Thread
 from bitcipher.errors import first_line
 from bitcipher.terminal import print_text
 from cluster.serve.search_queue import SearchQueue
-from cluster.serve.served_version import ServedVersion, locate_vectors
+from cluster.serve.served_version import ServedVersion, locate_vectors, return_memory
 from cluster.serve.server_metrics import ServerMetrics
 
 # After a failure, the time until the next look doubles up to this number of seconds, because a look can read the whole
@@ -48,7 +48,9 @@ class VersionWatcher:
                 served = ServedVersion(self._uri, location, self._queue)
                 served.warm_up(self.current)
                 self._set(served)
-                print_text(f"Serving version {location.version} now: {len(served.vectors):,} words.")
+                del served
+                return_memory()
+                print_text(f"Serving version {location.version} now: {len(self.current.vectors):,} words.")
             self._wait_seconds, self._problem = self._check_seconds, ""
         except Exception as error:  # whatever it is, the present version stays
             self._metrics.loads.labels("failed").inc()
