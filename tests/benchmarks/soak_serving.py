@@ -4,9 +4,9 @@ soak_serving.py SOURCE [--minutes 60]    a build is made of SOURCE, a .jsonl.gz 
 
 In each round, a version is published by an update, every third one damaged, and old ones are pruned. Well-formed
 clients ask for everything that the server answers. Others stall, drip, vanish, take no answer, or send what is not
-HTTP. At the end of a round, memory and file descriptors are read from the server's metrics. Prints a row per round, and
-exits with code 1 if a well-formed request failed with another status than 503, a connection broke, or memory or
-descriptors have grown.
+HTTP. At the end of a round, the clients pause, each kind of request is sent once, and memory and file descriptors are
+read from the server's metrics: an explanation takes much memory while it is made. Prints a row per round, and exits
+with code 1 if a well-formed request failed with another status than 503, a connection broke, or memory has grown.
 """
 
 import argparse
@@ -68,12 +68,13 @@ def soak(folder: Path, options: argparse.Namespace) -> int:
     words = CipherVectors.load(made).index_to_key[:500]
     statuses: Counter[Any] = Counter()
     failures: list[str] = []
-    stop = threading.Event()
+    stop, may_ask = threading.Event(), threading.Event()
+    may_ask.set()
     rounds: list[tuple[float, float]] = []
     with serving(served) as port:
         clients = [lambda: well_behaved(port, words, statuses, failures)] * WELL_FORMED
         clients += [lambda: odd(port, words, statuses)] * MISBEHAVING
-        threads = [threading.Thread(target=repeat, args=(client, stop)) for client in clients]
+        threads = [threading.Thread(target=repeat, args=(client, stop, may_ask)) for client in clients]
         for thread in threads:
             thread.start()
         end, number = time.monotonic() + 60 * options.minutes, 0
@@ -93,7 +94,9 @@ def soak(folder: Path, options: argparse.Namespace) -> int:
             for each in (made, served):
                 run("prune", each, "--keep", "2")
             time.sleep(max(SETTLE_SECONDS, options.round_seconds - (time.monotonic() - start)))
-            rounds.append(read_sizes(port))
+            may_ask.clear()
+            rounds.append(read_sizes(port, words))
+            may_ask.set()
             memory, files = rounds[-1]
             odd_ones = sum(count for name, count in statuses.items() if isinstance(name, str))
             columns = [number, health(port)["version"], f"{memory / 1e6:.1f}", f"{files:.0f}", statuses[200]]
@@ -154,38 +157,52 @@ def serving(build: Path) -> Iterator[int]:
             print("Its stderr:", *sorted(Counter(errors.read().splitlines()).items()), sep="\n")
 
 
-def repeat(client: Callable[[], None], stop: threading.Event) -> None:
-    """Call a client until the end."""
+def repeat(client: Callable[[], None], stop: threading.Event, may_ask: threading.Event) -> None:
+    """Call a client until the end, except in pauses."""
     while not stop.is_set():
+        may_ask.wait()
         client()
+
+
+Request = tuple[str, str, dict[str, Any] | None]
+
+
+def requests_for(words: list[str]) -> list[Request]:
+    """Return valid requests of all kinds: method, path and body."""
+    several = random.choices(words, k=8)
+    first, *others = (quote(word, safe="") for word in several)
+    return [
+        ("GET", f"/neighbors?word={first}", None),
+        ("GET", f"/neighbors?word={first}&word=" + "&word=".join(others), None),
+        ("GET", f"/neighbors?word={first}&case_insensitive=true", None),
+        ("POST", "/vectors", {"words": several}),
+        ("POST", "/encode", {"texts": [" ".join(several)]}),
+        ("GET", f"/explain?word={first}", None),
+        *(("GET", path, None) for path in ("/health", "/metrics", "/", "/openapi.json")),
+    ]
+
+
+def send(connection: http.client.HTTPConnection, method: str, path: str, body: Any) -> tuple[int, bytes]:
+    """Send a request, and return the status and the content of the answer."""
+    headers = {"Content-Type": "application/json"}
+    connection.request(method, path, json.dumps(body) if body else None, headers)
+    response = connection.getresponse()
+    return response.status, response.read()
 
 
 def well_behaved(port: int, words: list[str], statuses: Counter[Any], failures: list[str]) -> None:
     """Send some valid requests over one connection."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     for _ in range(20):
-        several = random.choices(words, k=8)
-        method, path, body = random.choice(
-            [
-                ("GET", f"/neighbors?word={quote(several[0], safe='')}", None),
-                ("GET", "/neighbors?" + "&".join(f"word={quote(word, safe='')}" for word in several), None),
-                ("POST", "/vectors", {"words": several}),
-                ("POST", "/encode", {"texts": [" ".join(several)]}),
-                ("GET", f"/explain?word={quote(several[0], safe='')}", None),
-                *(("GET", each, None) for each in ("/health", "/metrics", "/", "/openapi.json")),
-            ]
-        )
+        request = random.choice(requests_for(words))
         try:
-            headers = {"Content-Type": "application/json"}
-            connection.request(method, path, json.dumps(body) if body else None, headers)
-            response = connection.getresponse()
-            content = response.read()
-            statuses[response.status] += 1
-            if response.status not in (200, 503):
-                failures.append(f"{path}: {response.status} {content[:200]!r}")
+            status, content = send(connection, *request)
         except OSError as error:
-            failures.append(f"{path}: {error!r}")
+            failures.append(f"{request[1]}: {error!r}")
             break
+        statuses[status] += 1
+        if status not in (200, 503):
+            failures.append(f"{request[1]}: {status} {content[:200]!r}")
         time.sleep(random.uniform(0, 0.1))
     connection.close()
 
@@ -256,12 +273,25 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.2)
 
 
-def read_sizes(port: int) -> tuple[float, float]:
-    """Return the memory of the server in bytes, and the number of its file descriptors."""
+def read_metrics(port: int) -> dict[str, float]:
+    """Return the metrics of the server that have no labels."""
     text = urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60).read().decode()
-    names = ("process_resident_memory_bytes", "process_open_fds")
-    memory, files = (float(re.search(rf"^{name} (\S+)$", text, re.MULTILINE)[1]) for name in names)
-    return memory, files
+    return {name: float(value) for name, value in re.findall(r"^([a-z_]+) (\S+)$", text, re.MULTILINE)}
+
+
+def read_sizes(port: int, words: list[str]) -> tuple[float, float]:
+    """Return the memory of the server in bytes, and the number of its file descriptors, without requests in progress.
+
+    All parts of the version that is served are made before.
+    """
+    wait_for(lambda: read_metrics(port)["bitcipher_requests_in_progress"] == 1)
+    for request in requests_for(words):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        send(connection, *request)
+        connection.close()
+    wait_for(lambda: read_metrics(port)["bitcipher_connections"] == 1)
+    metrics = read_metrics(port)
+    return metrics["process_resident_memory_bytes"], metrics["process_open_fds"]
 
 
 if __name__ == "__main__":
