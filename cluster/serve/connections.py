@@ -83,6 +83,8 @@ class Connection(H11Protocol):
             self.loop.call_later(REFUSED_SECONDS, self.flow.resume_reading)
         if self.transport.is_closing():
             self._set_abort_timer(SEND_SECONDS)
+        elif self._has_part_of_head():
+            self._watch_head()
 
     def pause_writing(self) -> None:
         """Begin to wait for a client that takes its answer slowly."""
@@ -138,11 +140,13 @@ class Connection(H11Protocol):
         self._abort_timer = None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
 
     def _end_late_head(self) -> None:
-        has_head = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
-        if has_head:  # else there is no request that an answer could belong to
+        if self._has_part_of_head():  # else there is no request that an answer could belong to
             sentence = f"The request did not arrive in {HEAD_SECONDS:.0f} seconds: send it again."
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, sentence)
         self.close()
+
+    def _has_part_of_head(self) -> bool:
+        return self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
 
     def _refuse(self, status: HTTPStatus, sentence: str) -> None:
         content = error_content(sentence)

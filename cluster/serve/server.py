@@ -27,6 +27,10 @@ BACKLOG = 2048
 # Seconds after which requests in progress are given up when the server ends.
 GRACE_SECONDS = 25
 
+# Seconds after which a connection without a further request is closed. Proxies and load balancers keep theirs for a
+# minute; a request that met the end of its connection would fail.
+KEEP_ALIVE_SECONDS = 75
+
 # Seconds after which a thread must let others run. With Python's 5 ms, the thread that loads a version slows requests.
 SWITCH_SECONDS = 0.0005
 
@@ -127,6 +131,7 @@ def server_config(app: ASGIApp) -> uvicorn.Config:
         lifespan="off",
         proxy_headers=False,
         server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
 
