@@ -110,8 +110,6 @@ def connect(address: str) -> "JobSubmissionClient":
     _enable_token()
     from ray.exceptions import AuthenticationError
 
-    for name in NOISY_LOGGERS:
-        logging.getLogger(name).setLevel(logging.WARNING)
     try:
         with _without_variables(ADDRESS_VARIABLES):
             client = _make_client(address)
@@ -126,6 +124,9 @@ def connect(address: str) -> "JobSubmissionClient":
 
 def _make_client(address: str) -> "JobSubmissionClient":
     from ray.job_submission import JobSubmissionClient
+
+    for name in NOISY_LOGGERS:  # after the import, which sets their levels
+        logging.getLogger(name).setLevel(logging.WARNING)
 
     class BoundedClient(JobSubmissionClient):
         """Client whose requests end in time, are small, and follow no redirect, which would get the token."""

@@ -20,7 +20,7 @@ from bitcipher.terminal import print_text
 from cluster.jobs.dashboard_requests import SERVER_ERRORS, describe
 from cluster.jobs.job_paths import translate_paths
 from cluster.jobs.job_server import DEFAULT_ADDRESS, connect, find_address, is_loopback
-from cluster.jobs.secrets import describe_variable, has_token
+from cluster.jobs.known_secrets import describe_variable, has_token
 from cluster.jobs.working_dir import pack
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from bitcipher.errors import BitcipherError
-from cluster.jobs.secrets import describe_file
+from cluster.jobs.known_secrets import describe_file
 from cluster.jobs.shadowing import shadowing_modules
 
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")

@@ -7,7 +7,7 @@ import pytest
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import all_commands
-from cluster.jobs.secrets import describe_file, describe_variable
+from cluster.jobs.known_secrets import describe_file, describe_variable
 from cluster.jobs.submit import read_variables, submit
 from cluster.jobs.working_dir import pack
 
