@@ -30,8 +30,8 @@ _CONTENTS = {
     re.compile(rb"\"(?:refresh_token|client_secret)\"\s*:\s*\"[^\"]"): "an OAuth secret",
     re.compile(rb"(?i)\baws_?secret_?access_?key[\"']?\s*[=:]\s*[\"']?[\w/+]{16}"): "an access key",
     re.compile(rb"(?i)\bSecretAccessKey\"\s*:\s*\"[\w/+]{16}"): "an access key",
-    re.compile(rb"(?m)^\s*machine\s+\S+\s+(?:login\s+\S+\s+)?password\s+\S"): "a password",
-    re.compile(rb"\"auths\"\s*:.*\"auth\"\s*:\s*\"\w", re.DOTALL): "the password of a registry",
+    re.compile(rb"(?m)^[ \t]*machine\s+\S+\s+(?:login\s+\S+\s+)?password\s+\S"): "a password",
+    re.compile(rb"\"auths\"\s*:.{0,4096}?\"auth\"\s*:\s*\"\w", re.DOTALL): "the password of a registry",
 }
 
 # Tokens whose form names their service: GitHub, GitLab, Hugging Face, Slack, Stripe, OpenAI, Google, AWS, npm, PyPI,

@@ -178,3 +178,20 @@ def test_the_widest_table_is_read(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"".join(b"%s%s\n" % (word, b" 0.5" * MAX_VECTOR_SIZE) for word in (b"the", b"cat")))
     assert CipherVectors.load(path).vectors.shape == (2, MAX_VECTOR_SIZE)
+
+
+@pytest.mark.parametrize("line", [b"the %sx 2", b"the 2 %s,", b"the%s 1 2,5", b"%s,x"], ids=lambda line: line.decode())
+def test_long_fields_take_no_quadratic_time(tmp_path, line):
+    path = tmp_path / "file"
+    path.write_bytes(b"a 1 2\n" + line % (b"1" * 1_000_000) + b"\n")
+    check_refused(path, "Line 2 of")
+
+
+def test_long_lines_of_counts_take_no_quadratic_time(tmp_path):
+    (tmp_path / "vectors").write_text("2 1\nthe 1\nnew york 2\n")
+    (tmp_path / "counts").write_text("new york \t 7 \nthe 5\n")
+    vectors = CipherVectors.load_word2vec_format(tmp_path / "vectors", tmp_path / "counts")
+    assert vectors.counts.tolist() == [5, 7]
+    (tmp_path / "counts").write_text("the 5\nnew" + " " * 1_000_000 + "york\n")
+    with pytest.raises(BitcipherError, match=r"Line 2 of .* is not a word, a space and its count"):
+        CipherVectors.load_word2vec_format(tmp_path / "vectors", tmp_path / "counts")
