@@ -1,5 +1,6 @@
 """Parquet files by path or URI, on local disks and in stores (see `bitcipher.storage`)."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -92,7 +93,19 @@ def _parquet_file(uri: str) -> Iterator[pq.ParquetFile]:
         storage.reading(uri) as stream,
         pq.ParquetFile(stream, page_checksum_verification=True) as file,
     ):
+        check_columns(file.schema_arrow, uri)
         yield file
+
+
+def check_columns(schema: pa.Schema, uri: str) -> None:
+    """Check that the columns of a table have different names, so that a name means one column.
+
+    Raises:
+        BitcipherError: if two columns have one name.
+    """
+    name, count = next(iter(Counter(schema.names).most_common(1)), ("", 0))
+    if count > 1:
+        raise BitcipherError(f"{uri} has {count:,} columns named {name!r}: rename or remove all but one of them.")
 
 
 @contextmanager

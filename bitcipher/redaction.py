@@ -41,6 +41,22 @@ def redact(text: str) -> str:
     return _redact(text, 0)
 
 
+def is_secret_name(name: str) -> bool:
+    """Return whether a name is that of a parameter or variable that grants access, such as `token` or `API_KEY`."""
+    return _SECRET_NAME.fullmatch(name) is not None
+
+
+def query_parameters(text: str) -> list[str]:
+    """Return the names of the parameters in the queries of web addresses in a text, `?` for one without a name."""
+    return [
+        _name(parameter) or "?"
+        for match in _URI.finditer(text)
+        if match[1].lower() in _WITH_QUERY and "?" in match[2]
+        for parameter in re.split("[&;]", match[2].partition("?")[2].partition("#")[0])
+        if parameter
+    ]
+
+
 def redact_values(value: Any) -> Any:
     """Return a plain value, such as the options of a recipe, with all its strings redacted.
 
@@ -99,7 +115,7 @@ def _redact_parameters(parameters: str, depth: int) -> str:
     """Return the parameters of a query or a fragment that grant no access."""
     first, *others = re.split(r"([&;])", parameters)
     pairs = zip(["", *others[::2]], [first, *others[1::2]], strict=True)
-    kept = "".join(mark + _redact(each, depth + 1) for mark, each in pairs if not _SECRET_NAME.fullmatch(_name(each)))
+    kept = "".join(mark + _redact(each, depth + 1) for mark, each in pairs if not is_secret_name(_name(each)))
     return kept if kept == parameters else kept.lstrip("&;")
 
 

@@ -26,35 +26,47 @@ _MARK_BYTES = 4
 _ASCII = bytes(range(128))
 
 
-def read_text(uri: str, encoding: str | None = None, max_bytes: int | None = None) -> str:
+# Limits of a file that is read as a whole, such as a word list or an evaluation set. They are far above those of real
+# files, and refuse a small compressed file that would fill the memory.
+MAX_BYTES = 256 << 20
+MAX_LINES = 20_000_000
+
+
+def read_text(uri: str, encoding: str | None = None, max_bytes: int = MAX_BYTES) -> str:
     r"""Return the text of a file, which can be compressed with gzip. Its lines end in "\n".
 
     Args:
         uri: path or URI of a file that fits in memory.
         encoding: encoding as Python names it; by default that of the byte-order mark, or UTF-8.
-        max_bytes: maximum size of the decompressed file; None for a file of the user, which can have any size.
+        max_bytes: maximum size of the decompressed file.
 
     Raises:
         BitcipherError: if there is no such file, or it is too large or not text in this encoding.
     """
     with reading_decompressed(uri) as stream:
-        content = stream.read() if max_bytes is None else stream.read(max_bytes + 1)
-    if max_bytes is not None and len(content) > max_bytes:
+        content = stream.read(max_bytes + 1)
+    if len(content) > max_bytes:
         raise BitcipherError(f"{uri} has more than {max_bytes >> 20:,} MiB of text: split it into several files.")
     return decode_text(content, uri, encoding)
 
 
-def read_lines(uri: str, encoding: str | None = None, max_bytes: int | None = None) -> list[str]:
+def read_lines(uri: str, encoding: str | None = None, max_bytes: int = MAX_BYTES) -> list[str]:
     """Return the lines of a file without their ends; see `read_text`. Each line can begin with a byte-order mark.
 
     Concatenated files have such marks in the middle.
+
+    Raises:
+        BitcipherError: if there is no such file, or it is too large or not text in this encoding.
 
     >>> from bitcipher import storage
     >>> storage.write_bytes("memory://doctest/words.txt", "the\\r\\ncafé\\r\\n".encode("utf-16"))
     >>> read_lines("memory://doctest/words.txt")
     ['the', 'café']
     """
-    lines = [line.removeprefix(MARK) for line in read_text(uri, encoding, max_bytes).split("\n")]
+    text = read_text(uri, encoding, max_bytes)
+    if text.count("\n") > MAX_LINES:
+        raise BitcipherError(f"{uri} has more than {MAX_LINES:,} lines: split it into several files.")
+    lines = [line.removeprefix(MARK) for line in text.split("\n")]
     return lines if lines[-1] else lines[:-1]
 
 

@@ -1,5 +1,6 @@
 """Readers of evaluation sets: scored word pairs, and analogy questions in sections."""
 
+import math
 import os
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -48,13 +49,12 @@ def read_pairs(uri: str | os.PathLike[str], delimiter: str | None = None) -> lis
                 f"Line {number} of {uri} has {len(columns)} columns. A word pair has three: two words and a score, "
                 "separated by tabs or spaces."
             )
-        try:
-            pairs.append(ScoredPair(columns[0], columns[1], float(columns[2])))
-        except ValueError:
-            if index:
-                raise BitcipherError(
-                    f"The score in line {number} of {uri} must be a number, got {columns[2]!r}."
-                ) from None
+        score = _parse_score(columns[2])
+        if score is not None and math.isfinite(score):
+            pairs.append(ScoredPair(columns[0], columns[1], score))
+        elif index or score is not None:
+            kind = "a number" if score is None else "finite"
+            raise BitcipherError(f"The score in line {number} of {uri} must be {kind}, got {columns[2]!r}.")
     if not pairs:
         raise BitcipherError(f"{uri} contains no word pairs.")
     return pairs
@@ -93,6 +93,13 @@ def list_similarity_files(uri: str) -> list[str]:
     if not files:
         raise BitcipherError(f"{uri} contains no files of word pairs.")
     return files
+
+
+def _parse_score(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _iter_lines(uri: str) -> Iterator[tuple[int, str]]:

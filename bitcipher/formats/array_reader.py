@@ -17,6 +17,9 @@ def read_array(uri: str) -> np.ndarray:
     try:
         with storage.reading(uri) as stream:
             return np.lib.format.read_array(stream, allow_pickle=False)
-    # NumPy parses the header as Python code, which can raise the last four.
-    except (ValueError, EOFError, MemoryError, SyntaxError, TokenError, TypeError, RecursionError) as error:
+    # NumPy parses the header as Python code, which can raise the last four. OverflowError: a size above those of int64.
+    except (
+        *(ValueError, EOFError, MemoryError, OverflowError),
+        *(SyntaxError, TokenError, TypeError, RecursionError),
+    ) as error:
         raise BitcipherError(f"{uri} is not a numeric array, or it is damaged: {first_line(error)}.") from None

@@ -11,7 +11,9 @@ from bitcipher.formats.table_builder import warn_caller
 from bitcipher.table import VectorTable
 from bitcipher.text_files import read_lines
 
-_LINE = re.compile(r"(.*?)[ \t]+(\d{1,18})[ \t]*")
+# Lines are split from their ends, because words can hold spaces.
+_SEPARATOR = re.compile(r"[ \t]+")
+_COUNT = re.compile(r"\d{1,18}")
 
 
 def write_counts(uri: str | os.PathLike[str], table: VectorTable) -> None:
@@ -39,11 +41,12 @@ def read_counts(uri: str | os.PathLike[str], words: list[str], encoding: str | N
     for number, line in enumerate(read_lines(uri, encoding), 1):
         if not line.strip():
             continue
-        match = _LINE.fullmatch(line)
-        if not match:
+        fields = _SEPARATOR.split(line.rstrip(" \t")[::-1], maxsplit=1)
+        if len(fields) < 2 or not _COUNT.fullmatch(fields[0]):
             raise BitcipherError(f"Line {number:,} of {uri} is not a word, a space and its count.")
-        if counts.setdefault(match[1], int(match[2])) != int(match[2]):
-            raise BitcipherError(f"Line {number:,} of {uri} has another count of {match[1]!r}: remove one of them.")
+        count, word = int(fields[0][::-1]), fields[1][::-1]
+        if counts.setdefault(word, count) != count:
+            raise BitcipherError(f"Line {number:,} of {uri} has another count of {word!r}: remove one of them.")
     if missing := sum(word not in counts for word in words):
         warn_caller(f"{uri} has no count of {missing:,} of the {len(words):,} words: their count is 0.")
     return np.array([counts.get(word, 0) for word in words], np.int64)

@@ -65,9 +65,10 @@ def read(uri: str) -> VectorTable:
         raise BitcipherError(
             f"{uri} must have the columns word and {VECTOR}; it has {', '.join(columns.column_names)}."
         )
+    _check_type(columns.schema.field(VECTOR).type, uri)
     try:
         lists = columns[VECTOR].combine_chunks()
-        flat = lists.flatten().cast(pa.float32())
+        flat = lists.flatten().cast(pa.float32(), safe=False)  # values above those of float32 are refused as infinity
         words = columns["word"].cast(pa.large_string()).combine_chunks()
         numbers = [
             columns[name].cast(pa.int64()).to_numpy() if name in columns.column_names else None
@@ -79,3 +80,9 @@ def read(uri: str) -> VectorTable:
     if len(lengths) != 1 or not lengths[0] or flat.null_count:
         raise BitcipherError(f"The vectors of {uri} differ in length, or some are missing: write the file again.")
     return check_table(uri, "parquet", words, np.asarray(flat).reshape(-1, lengths[0]), *numbers)
+
+
+def _check_type(vectors: pa.DataType, uri: str) -> None:
+    is_list = pa.types.is_list(vectors) or pa.types.is_large_list(vectors) or pa.types.is_fixed_size_list(vectors)
+    if not (is_list and (pa.types.is_floating(vectors.value_type) or pa.types.is_integer(vectors.value_type))):
+        raise BitcipherError(f"The column {VECTOR} of {uri} must hold lists of numbers, got the type {vectors}.")

@@ -74,7 +74,14 @@ def read(uri: str) -> VectorTable:
         rows = read_array(os.path.join(folder, "vectors"))
         entries = sorted(key_to_row.items(), key=lambda entry: (entry[1], strings[entry[0]]))
         words = [strings[key] for key, _ in entries]
+        bad = next((entry for entry in entries if type(entry[1]) is not int or not 0 <= entry[1] < len(rows)), None)
+        if bad:
+            raise BitcipherError(
+                f"{uri} gives the word {strings[bad[0]]!r} the row {bad[1]}, but its table has {len(rows):,} rows, "
+                "numbered from 0: write the pipeline again."
+            )
         vectors = rows[[row for _, row in entries]]
-    except (OSError, ValueError, KeyError, IndexError, AttributeError, TypeError, MemoryError) as error:
+    # OverflowError: a key that is no 64-bit hash.
+    except (OSError, ValueError, LookupError, AttributeError, TypeError, MemoryError, OverflowError) as error:
         raise BitcipherError(f"{uri} holds no readable word vectors: {error}.") from None
     return check_table(uri, "spacy", words, vectors)

@@ -120,17 +120,18 @@ def _token_vectors(tensors: dict[str, np.ndarray], tokens: int, path: str) -> np
     """
     rows = next((tensors[name] for name in TENSORS if name in tensors), None)
     mapping, weights = tensors.get("mapping"), tensors.get("weights")
-    if rows is not None and mapping is not None:
+    if rows is not None and rows.ndim and mapping is not None:
         if mapping.shape != (tokens,) or mapping.dtype.kind not in "iu" or not _are_rows(mapping, len(rows)):
             raise BitcipherError(f"The tensor `mapping` of {path} has no row for each of the {tokens:,} tokens.")
         rows = rows[mapping]
-    if rows is None or rows.ndim != 2 or len(rows) != tokens:
-        raise BitcipherError(f"{path} has no matrix with one row for each of the {tokens:,} tokens.")
+    if rows is None or rows.ndim != 2 or len(rows) != tokens or rows.dtype.kind not in "fiu":
+        raise BitcipherError(f"{path} has no matrix of numbers with one row for each of the {tokens:,} tokens.")
     if weights is None:
-        return rows.astype(np.float32)
+        return rows
     if weights.shape != (tokens,) or weights.dtype.kind != "f":
         raise BitcipherError(f"The tensor `weights` of {path} has no number for each of the {tokens:,} tokens.")
-    return (rows * weights[:, None]).astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):  # values above those of float32, which a table refuses
+        return (rows * weights[:, None]).astype(np.float32, copy=False)
 
 
 def _are_rows(mapping: np.ndarray, rows: int) -> bool:

@@ -3,6 +3,7 @@
 Spaces and tabs separate a word from its values, and the values. Words can hold single spaces.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import IO
@@ -17,10 +18,16 @@ from bitcipher.errors import BitcipherError
 from bitcipher.formats.bad_lines import NUMBER, describe_line
 from bitcipher.formats.line_layout import LineLayout, find_layout
 from bitcipher.formats.row_blocks import Advance, iter_blocks
-from bitcipher.formats.table_builder import READ_BYTES, build_table, warn_caller
+from bitcipher.formats.table_builder import MAX_VECTOR_SIZE, TableBuilder, check_skipped, warn_caller
 from bitcipher.formats.word_decoder import WordDecoder
 from bitcipher.table import VectorTable
 from bitcipher.text_files import TextStream, extend_ascii
+
+# Bytes per read. Short lines take many times their bytes while a block is split into Python objects.
+READ_BYTES = 1 << 20
+
+# Maximum length of a line: 32 characters per value of the longest vector.
+MAX_LINE_BYTES = 32 * MAX_VECTOR_SIZE
 
 
 def write_lines(table: VectorTable, stream: IO[bytes], advance: Advance) -> None:
@@ -57,13 +64,14 @@ def read_lines(
             raise BitcipherError(f"{uri} is empty: fetch it again.")
         layout = find_layout(numbers, lines, may_have_header, uri)
         parser = _LineParser(layout, uri)
-        words, values = [], bytearray()
+        builder = TableBuilder(layout.vector_size, uri, format)
         start = 0 if layout.header_words is None else 1
         for block_numbers, block in chain([(numbers[start:], lines[start:])], blocks):
-            words += decoder.decode(parser.parse(block_numbers, block, values), block_numbers)
-    _check_word_count(len(words), layout, uri)
+            words, values = parser.parse(block_numbers, block)
+            builder.add(decoder.decode(words, block_numbers), values.data)
+    _check_word_count(parser.lines, layout, uri)
     parser.warn()
-    return build_table(words, values, layout.vector_size, uri, format, decoder.damaged)
+    return builder.build(decoder.damaged)
 
 
 def _check_word_count(words: int, layout: LineLayout, uri: str) -> None:
@@ -81,8 +89,12 @@ def _check_word_count(words: int, layout: LineLayout, uri: str) -> None:
 
 
 def _iter_line_blocks(stream: TextStream, uri: str) -> Iterator[tuple[Sequence[int], list[bytes]]]:
-    """Yield blocks of lines that are not blank, without their ends: their numbers, counted from 1, and the lines."""
-    number, rest, is_last = 1, b"", False
+    """Yield blocks of lines that are not blank, without their ends: their numbers, counted from 1, and the lines.
+
+    The first block has at least two lines if the file has them, because a header alone does not show the layout.
+    """
+    number, words, rest, is_last = 1, 0, b"", False
+    first: tuple[Sequence[int], list[bytes]] = (), []
     while not is_last:
         data = stream.read(READ_BYTES)
         is_last = not data
@@ -91,15 +103,31 @@ def _iter_line_blocks(stream: TextStream, uri: str) -> Iterator[tuple[Sequence[i
             # The line break after a carriage return can be in the next block.
             end = b"\r" if rest.endswith(b"\r") and not is_last else b""
             rest = rest.removesuffix(end).replace(b"\r\n", b"\n").replace(b"\r", b"\n") + end
-        *lines, last = rest.split(b"\n")
-        if is_last and last:
-            lines, last = [*lines, last], b""
-        if len(last) > READ_BYTES:
+        *lines, rest = rest.split(b"\n")
+        if is_last and rest:
+            lines.append(rest)
+        if len(rest) > MAX_LINE_BYTES:
             raise BitcipherError(f"Line {number + len(lines)} of {uri} does not end: it is not a text file of vectors.")
         numbers, kept = _leave_out_blank(number, [line.rstrip(b" \t") for line in lines])
-        if len(kept) > 1 or (kept and is_last):  # the number of dimensions cannot be found from a header alone
+        _check_columns(numbers, kept, uri)
+        number, words = number + len(lines), words + len(kept)
+        check_skipped(number - 1 - words, words, "blank lines", uri)
+        numbers, kept = [*first[0], *numbers] if first[0] else numbers, first[1] + kept
+        if len(kept) == 1 == words and not is_last:
+            first = numbers, kept
+        elif kept:
             yield numbers, kept
-            number, rest = number + len(lines), last
+            first = (), []
+
+
+def _check_columns(numbers: Sequence[int], lines: list[bytes], uri: str) -> None:
+    for number, line in zip(numbers, lines, strict=True):
+        # A shorter line cannot have so many. Counting comes before splitting, which takes 20 times the memory.
+        if len(line) > MAX_VECTOR_SIZE and line.count(b" ") + line.count(b"\t") > MAX_VECTOR_SIZE:
+            raise BitcipherError(
+                f"Line {number:,} of {uri} has more than {MAX_VECTOR_SIZE:,} spaces and tabs, but a vector has at most "
+                f"{MAX_VECTOR_SIZE:,} values: the file is not a table of vectors, or its line breaks are missing."
+            )
 
 
 def _leave_out_blank(number: int, lines: list[bytes]) -> tuple[Sequence[int], list[bytes]]:
@@ -110,23 +138,30 @@ def _leave_out_blank(number: int, lines: list[bytes]) -> tuple[Sequence[int], li
     return [number for number, _ in numbered], [line for _, line in numbered]
 
 
+# Kinds of unusual words, in the order of their warnings.
+_EMPTY = "are empty, because a line begins with a separator"
+_PADDED = "are followed by several spaces, which are not part of them"
+_GAPPED = "hold a tab or several spaces, which are part of them"
+_INDENTED = "begin with white space, which is part of them"
+_NUMERIC = "end in a number, which is part of them"
+
+
 class _LineParser:
-    """Splits lines into words and values, and collects unusual words for warnings."""
+    """Splits lines into words and values, and counts unusual words for warnings."""
 
     def __init__(self, layout: LineLayout, uri: str):
         self._layout, self._uri = layout, uri
-        self._lines, self._last = 0, 0
-        self._empty: list[bytes] = []
-        self._gapped: list[bytes] = []
-        self._padded: list[bytes] = []
-        self._indented: list[bytes] = []
-        self._numeric: list[bytes] = []
+        self.lines = 0
+        """Number of lines that were parsed."""
+        self._last = 0
+        self._unusual: Counter[str] = Counter()
+        self._examples: dict[str, bytes] = {}
 
-    def parse(self, numbers: Sequence[int], lines: list[bytes], values: bytearray) -> list[bytes]:
-        """Return the words of lines, and append their vectors as float32 bytes to `values`."""
+    def parse(self, numbers: Sequence[int], lines: list[bytes]) -> tuple[list[bytes], np.ndarray]:
+        """Return the words of n lines, and their vectors, (n, d) float32."""
         words, texts = [], []
         size = self._layout.vector_size
-        self._lines += len(lines)
+        self.lines += len(lines)
         self._last = numbers[-1] if numbers else self._last
         for number, line in zip(numbers, lines, strict=True):
             # Most words hold no space, and counting is cheaper than splitting.
@@ -135,30 +170,26 @@ class _LineParser:
             else:
                 word, text = self._split(number, line)
             if not word:
-                self._empty.append(word)
+                self._note(_EMPTY, word)
             words.append(word)
             texts.append(text)
-        if texts:
-            values += _parse_values(texts, numbers, lines, size, self._uri).tobytes()
-        return words
+        return words, _parse_values(texts, numbers, lines, size, self._uri)
 
     def warn(self) -> None:
         """Issue a warning for each kind of unusual lines, which names what was decided."""
-        blank = self._last - self._lines - (self._layout.header_words is not None)
+        blank = self._last - self.lines - (self._layout.header_words is not None)
         if self._layout.warning:
             warn_caller(self._layout.warning)
-        if self._lines and blank > 0:
+        if self.lines and blank > 0:
             warn_caller(f"{self._uri} has {blank:,} blank lines between its words: they are skipped.")
-        self._warn(self._empty, "are empty, because a line begins with a separator")
-        self._warn(self._padded, "are followed by several spaces, which are not part of them")
-        self._warn(self._gapped, "hold a tab or several spaces, which are part of them")
-        self._warn(self._indented, "begin with white space, which is part of them")
-        self._warn(self._numeric, "end in a number, which is part of them")
+        for kind in (_EMPTY, _PADDED, _GAPPED, _INDENTED, _NUMERIC):
+            if count := self._unusual[kind]:
+                word = self._examples[kind].decode("utf-8", "replace")
+                warn_caller(f"{count:,} words of {self._uri} {kind}{f', such as {word!r}' if word else ''}.")
 
-    def _warn(self, words: list[bytes], what: str) -> None:
-        if words:
-            example = f", such as {words[0].decode('utf-8', 'replace')!r}" if words[0] else ""
-            warn_caller(f"{len(words):,} words of {self._uri} {what}{example}.")
+    def _note(self, kind: str, word: bytes) -> None:
+        self._unusual[kind] += 1
+        self._examples.setdefault(kind, word)
 
     def _split(self, number: int, line: bytes) -> tuple[bytes, bytes]:
         size = self._layout.vector_size
@@ -173,15 +204,15 @@ class _LineParser:
         word = fields[0] + rest[: len(rest) - len(rest.lstrip())].rstrip(b" \t")
         rest = line[len(word) :]
         if _has_wide_gap(word):
-            self._gapped.append(word)
+            self._note(_GAPPED, word)
         if rest[1:2] in (b" ", b"\t") and not _has_wide_gap(rest.lstrip()):
-            self._padded.append(word)
+            self._note(_PADDED, word)
         if word and is_indented:
-            self._indented.append(word)
+            self._note(_INDENTED, word)
         _, space, last = word.rpartition(b" ")
         # A header decides that integers such as years are part of words; a decimal can be a value too much.
         if space and NUMBER.fullmatch(last) and (self._layout.header_words is None or b"." in last):
-            self._numeric.append(word)
+            self._note(_NUMERIC, word)
         return word, b" ".join(fields[1:])
 
 
@@ -193,22 +224,21 @@ def _has_wide_gap(line: bytes) -> bool:
 def _parse_values(
     texts: list[bytes], numbers: Sequence[int], lines: list[bytes], vector_size: int, uri: str
 ) -> np.ndarray:
-    # Arrow's parser rounds only once, to float32, and was the fastest of those tested: 80 ns per value.
-    text = b"\n".join(texts)
-    names = [str(column) for column in range(vector_size)]
+    if not texts:
+        return np.empty((0, vector_size), "<f4")
+    # Arrow's parser rounds only once, to float32, and was the fastest of those tested: 50 ns per value. All values are
+    # one column, because each column takes kilobytes.
+    text = b" ".join(texts).replace(b" ", b"\n")
     try:
-        columns = pyarrow.csv.read_csv(
+        column = pyarrow.csv.read_csv(
             pa.BufferReader(text),
-            pyarrow.csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=names),
+            pyarrow.csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=["value"]),
             pyarrow.csv.ParseOptions(delimiter=" ", quote_char=False, ignore_empty_lines=False),
-            pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.float32()), null_values=[]),
-        ).columns
+            pyarrow.csv.ConvertOptions(column_types={"value": pa.float32()}, null_values=[]),
+        ).column(0)
     except pa.ArrowInvalid:
         raise BitcipherError(_describe_invalid_value(texts, numbers, lines, vector_size, uri)) from None
-    rows = np.empty((len(texts), vector_size), "<f4")
-    for column, values in enumerate(columns):
-        rows[:, column] = values.to_numpy()
-    return rows
+    return column.to_numpy().reshape(len(texts), vector_size)
 
 
 def _describe_invalid_value(

@@ -13,10 +13,15 @@ import pyarrow.compute as pc
 from bitcipher.errors import BitcipherError
 from bitcipher.normalization import normalize
 from bitcipher.table.keys import Key, unknown_key
+from bitcipher.table.repeated_words import may_repeat
 from bitcipher.vocabulary import OOV
 
-# Rows per block when norms and digests are computed: the float64 squares take 13 MB at 200 dimensions.
+# Kinds of NumPy's types of real numbers: integers and floating-point numbers.
+_REAL = "iuf"
+
+# Maximum rows per block when norms and digests are computed, and maximum bytes of the float64 values of a block.
 NORM_ROWS = 1 << 13
+NORM_BYTES = 16 << 20
 
 
 class VectorTable:
@@ -110,10 +115,11 @@ class VectorTable:
             BitcipherError: if a vector holds a value that is not finite.
         """
         norms = np.empty(len(self))
-        for start in range(0, len(self), NORM_ROWS):
+        block = max(1, min(NORM_ROWS, NORM_BYTES // (8 * self.vector_size)))
+        for start in range(0, len(self), block):
             with np.errstate(invalid="ignore"):  # a signaling NaN, which is refused below
-                rows = np.asarray(self.vectors[start : start + NORM_ROWS], np.float64)
-            norms[start : start + NORM_ROWS] = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+                rows = np.asarray(self.vectors[start : start + block], np.float64)
+            norms[start : start + block] = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         # If a row is shorter than the maximum of float32, its product with a vector of length 1 cannot overflow.
         bad = np.flatnonzero(~(norms < np.finfo(np.float32).max))
         if len(bad):
@@ -192,21 +198,27 @@ class VectorTable:
 def _check_words(words: Iterable[str] | pa.LargeStringArray) -> pa.LargeStringArray:
     try:
         array = pa.array(words, pa.large_string())
+        array.validate(full=True)  # that of a Parquet file can hold bytes that are not UTF-8
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise BitcipherError(f"The words must be a list of strings: {error}.") from None
     if not len(array) or array.null_count:
         raise BitcipherError("A table needs at least one word, and no word may be missing.")
-    distinct = pc.count_distinct(array).as_py()
-    if distinct != len(array):
+    if may_repeat(array) and (distinct := pc.count_distinct(array).as_py()) != len(array):
         raise BitcipherError(f"Only {distinct:,} of the {len(array):,} words are distinct: pass each word once.")
     return array
 
 
 def _check_vectors(vectors: np.ndarray, words: int) -> np.ndarray:
     try:
-        vectors = np.asanyarray(vectors, np.float32)  # which preserves a memory map
+        vectors = np.asanyarray(vectors)  # which preserves a memory map
     except (TypeError, ValueError):
         raise BitcipherError("The vectors must be a numeric array with one row per word.") from None
+    if vectors.dtype.kind not in _REAL:
+        raise BitcipherError(
+            f"The vectors must be a numeric array with one row per word, of real numbers, got the type {vectors.dtype}."
+        )
+    with np.errstate(over="ignore", invalid="ignore"):  # values above those of float32, which `norms` refuses
+        vectors = vectors.astype(np.float32, copy=False)
     if vectors.ndim != 2 or len(vectors) != words or not vectors.shape[1]:
         raise BitcipherError(
             f"The vectors must have one row for each of the {words:,} words, got the shape {vectors.shape}."
@@ -223,7 +235,14 @@ def _check_counts(name: str, counts: np.ndarray | None, words: int) -> np.ndarra
     counts = np.asarray(counts)
     if counts.shape != (words,) or counts.dtype.kind not in "iu":
         raise BitcipherError(f"`{name}` must hold one integer for each of the {words:,} words.")
-    return counts.astype(np.int64, copy=False)
+    counts = counts.astype(np.int64, copy=False)
+    bad = np.flatnonzero(counts < 0)  # also an unsigned integer above those of int64
+    if len(bad):
+        raise BitcipherError(
+            f"`{name}` must hold integers from 0 to 2**63 - 1, but row {bad[0]:,} has another: correct it, or fetch or "
+            "build the table again."
+        )
+    return counts
 
 
 def _check_refinement(refinement: dict[str, np.ndarray] | None) -> dict[str, np.ndarray] | None:

@@ -9,6 +9,8 @@ from cluster.doctor.check_result import CheckResult, Level, ok, problem, warning
 from cluster.doctor.clock import check_clock
 from cluster.jobs.job_server import get_without_token, is_loopback
 
+HTTP_OK = 200
+
 
 def check_dashboard(address: str) -> list[CheckResult]:
     """Check that the dashboard responds, requires a token and is not exposed, and that its clock agrees with this one.
@@ -21,11 +23,20 @@ def check_dashboard(address: str) -> list[CheckResult]:
     except BitcipherError as error:
         return [problem("address", str(error))]
     token = check_token(response.status_code)
+    if response.status_code == HTTP_OK and not response.content.lstrip().startswith(b"["):
+        token = problem("token", "This is not a Ray dashboard (it answers without a list of jobs): check the address.")
     results = [ok("address", f"{address} responds."), token, check_exposure(address, token.level is Level.OK)]
     if "Date" in response.headers:
-        theirs = parsedate_to_datetime(response.headers["Date"]).timestamp()
-        results.append(check_clock("cluster's clock", theirs, time.time(), "the cluster"))
+        results.append(_check_date(response.headers["Date"]))
     return results
+
+
+def _check_date(date: str) -> CheckResult:
+    try:
+        theirs = parsedate_to_datetime(date).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return warning("cluster's clock", f"The dashboard sends {date[:80]!r} as its date: check what answers there.")
+    return check_clock("cluster's clock", theirs, time.time(), "the cluster")
 
 
 def check_token(status: int) -> CheckResult:
@@ -36,7 +47,7 @@ def check_token(status: int) -> CheckResult:
     """
     if status in (401, 403):
         return ok("token", "Requests without a token are refused.")
-    if status == 200:
+    if status == HTTP_OK:
         return problem(
             "token",
             "Everyone who can reach this cluster can run code on it: run `ray get-auth-token --generate`, copy "
@@ -52,7 +63,10 @@ def check_exposure(url: str, has_token: bool) -> CheckResult:
         url: URL by which this machine, or the cluster itself, reaches the dashboard.
         has_token: whether the dashboard requires a token.
     """
-    host = urlsplit(url).hostname or ""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return warning("dashboard", f"The cluster reports {url[:80]!r} as the address of its dashboard: check it.")
     if is_loopback(host):
         return ok("dashboard", f"Bound to loopback ({host}).")
     advice = "start Ray with --dashboard-host=127.0.0.1, and forward its port with ssh -L or kubectl port-forward"

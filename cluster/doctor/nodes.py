@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from pydantic import Field
+
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from cluster.doctor.check_result import CheckResult, ok, problem
+from bitcipher.records import Record
+from cluster.doctor.check_result import CheckResult, Level, ok, problem
 from cluster.doctor.clock import check_clock
 from cluster.doctor.machine import check_machine
 from cluster.doctor.package_versions import MUST_MATCH, check_same_versions, installed_versions
@@ -110,10 +113,25 @@ def _check_result(node: NodeResult, head_versions: dict[str, str | None], start:
     ]
 
 
-def read_results(log: str) -> dict[str, Any] | None:
-    """Return the JSON object in the log of the job, or None if the job printed none."""
+class NodeReport(Record):
+    """What the job prints as JSON."""
+
+    nodes: dict[str, list[tuple[str, Level, str]]]
+    """Check, level and message of each result, by name of the node, or "cluster" for the cluster as a whole."""
+    versions: dict[str, str | None] = Field(default_factory=dict)
+    """Versions of packages on the head node."""
+    dashboard: str | None = None
+    """Address of the dashboard inside the cluster."""
+
+
+def read_results(log: str) -> NodeReport | None:
+    """Return the report in the log of the job, or None if the job printed none.
+
+    Raises:
+        ValueError: if it is not JSON of this form.
+    """
     lines = [line for line in log.splitlines() if line.startswith(PREFIX)]
-    return json.loads(lines[-1].removeprefix(PREFIX)) if lines else None
+    return NodeReport.model_validate_json(lines[-1].removeprefix(PREFIX)) if lines else None
 
 
 def main(arguments: list[str]) -> None:

@@ -5,12 +5,14 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from bitcipher.errors import BitcipherError, first_line
+from bitcipher.errors import BitcipherError
 from bitcipher.installation import install_command
+from cluster.jobs.dashboard_requests import SERVER_ERRORS, describe, send
 
 if TYPE_CHECKING:
     import requests
@@ -18,9 +20,6 @@ if TYPE_CHECKING:
 
 DEFAULT_ADDRESS = "http://127.0.0.1:8265"
 ADDRESS_VARIABLES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")
-
-# Maximum time for a response. A dashboard that takes longer is probably behind a firewall that drops packets.
-TIMEOUT_SECONDS = 10
 
 # Loggers whose messages about uploads and closed connections would appear between the lines of the job's log.
 NOISY_LOGGERS = (
@@ -50,13 +49,20 @@ def find_address(given: str | None) -> str | None:
     address = given or inherited
     if address is None:
         return None
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if not _is_web_address(address):
         raise BitcipherError(
             f"{address} is not the address of a Ray dashboard: it must begin with http:// or https://, such as "
             f"{DEFAULT_ADDRESS}."
         )
     return address.rstrip("/")
+
+
+def _is_web_address(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets without an IPv6 address, or a port that is not a number
+        return False
 
 
 def is_loopback(host: str | None) -> bool:
@@ -77,16 +83,15 @@ def get_without_token(address: str, path: str) -> "requests.Response":
         path: path of the request, such as "/api/version".
 
     Raises:
-        BitcipherError: if there is no response.
+        BitcipherError: if there is no response, or one that is a redirect, too large or too slow.
     """
     requests = _import_requests()
     try:
-        return requests.get(address + path, timeout=TIMEOUT_SECONDS)
-    except requests.RequestException as error:
-        reason = "no response in time" if isinstance(error, requests.Timeout) else "no connection"
+        return send(address, "GET", partial(requests.get, address + path))
+    except SERVER_ERRORS as error:  # a URL without a valid host is a ValueError
         raise BitcipherError(
-            f"Cannot reach a Ray dashboard at {address} ({reason}): check the address, that Ray runs there, and that "
-            "the port of a dashboard bound to loopback is forwarded (ssh -L, or kubectl port-forward)."
+            f"Cannot reach a Ray dashboard at {address} ({describe(error)}): check the address, that Ray runs there, "
+            "and that the port of a dashboard bound to loopback is forwarded (ssh -L, or kubectl port-forward)."
         ) from None
 
 
@@ -104,20 +109,32 @@ def connect(address: str) -> "JobSubmissionClient":
         raise BitcipherError(f"The server at {address} is not a Ray dashboard (HTTP {response.status_code}).")
     _enable_token()
     from ray.exceptions import AuthenticationError
-    from ray.job_submission import JobSubmissionClient
 
-    for name in NOISY_LOGGERS:
-        logging.getLogger(name).setLevel(logging.WARNING)
     try:
         with _without_variables(ADDRESS_VARIABLES):
-            client = JobSubmissionClient(address)
+            client = _make_client(address)
         # The version needs no token, but the list of jobs does.
         client.list_jobs()
     except AuthenticationError:
         raise BitcipherError(f"The Ray cluster at {address} refuses this token: {TOKEN_HELP}.") from None
-    except (RuntimeError, ConnectionError, ValueError) as error:
-        raise BitcipherError(f"The Ray dashboard at {address} accepts no jobs: {first_line(error)}.") from None
+    except SERVER_ERRORS as error:
+        raise BitcipherError(f"The Ray dashboard at {address} accepts no jobs: {describe(error)}.") from None
     return client
+
+
+def _make_client(address: str) -> "JobSubmissionClient":
+    from ray.job_submission import JobSubmissionClient
+
+    for name in NOISY_LOGGERS:  # after the import, which sets their levels
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+    class BoundedClient(JobSubmissionClient):
+        """Client whose requests end in time, are small, and follow no redirect, which would get the token."""
+
+        def _do_request(self, method: str, endpoint: str, **arguments: Any) -> "requests.Response":
+            return send(address, method, partial(super()._do_request, method, endpoint, **arguments))
+
+    return BoundedClient(address)
 
 
 def _enable_token() -> None:

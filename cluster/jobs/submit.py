@@ -4,6 +4,7 @@ The code of this installation is sent as the working directory of the job, so th
 """
 
 import asyncio
+import re
 import shlex
 import tempfile
 import time
@@ -14,10 +15,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bitcipher.errors import BitcipherError, first_line
-from bitcipher.redaction import redact
+from bitcipher.redaction import query_parameters, redact
 from bitcipher.terminal import print_text
+from cluster.jobs.dashboard_requests import SERVER_ERRORS, describe
 from cluster.jobs.job_paths import translate_paths
 from cluster.jobs.job_server import DEFAULT_ADDRESS, connect, find_address, is_loopback
+from cluster.jobs.known_secrets import describe_variable, has_token
 from cluster.jobs.working_dir import pack
 
 if TYPE_CHECKING:
@@ -35,6 +38,9 @@ POLL_SECONDS = 0.5
 ATTEMPTS = 6
 NO_AGENT = "No available agent to submit job"
 
+# IDs of jobs as Ray makes them. They become parts of addresses and of commands.
+_JOB_ID = re.compile(r"[\w.-]{1,200}")
+
 # Exit code of a program that Ctrl-C has interrupted, as shells report it.
 INTERRUPTED = 130
 
@@ -46,6 +52,7 @@ def submit(
     working_dir: str | None,
     env: Sequence[str],
     no_wait: bool,
+    include: Sequence[str] = (),
 ) -> int:
     """Run a command as a job and follow its log.
 
@@ -57,12 +64,14 @@ def submit(
         working_dir: directory of small files. The job starts in a copy of it.
         env: `NAME=VALUE` items for the environment of the job.
         no_wait: whether to print the job's ID instead of following its log.
+        include: paths in `working_dir` of files that are sent although they are hidden or hold a secret.
 
     Returns:
         The exit code of the job: 0 for success, 2 for a mistake of the user.
 
     Raises:
-        BitcipherError: if the command has credentials or cannot be submitted, or the cluster cannot be reached.
+        BitcipherError: if the command or its environment has credentials, the command cannot be submitted, or the
+            cluster cannot be reached.
     """
     _check_credentials(command)
     address = find_address(address) or DEFAULT_ADDRESS
@@ -75,7 +84,7 @@ def submit(
     arguments = translate_paths(jobs[name], command[len(name) :], working_dir, is_local)
     variables = read_variables(env)
     client = connect(address)
-    job = start_job(client, ["cluster.cli.main", *name, *arguments], variables, working_dir)
+    job = start_job(client, ["cluster.cli.main", *name, *arguments], variables, working_dir, include)
     if no_wait:
         print_text(job)
         return 0
@@ -89,6 +98,18 @@ def _check_credentials(command: Sequence[str]) -> None:
         raise BitcipherError(
             f"{uri} has credentials, which everyone who sees the job could read: write the URI into a file whose name "
             "ends in .paths, and submit the name of this file."
+        )
+    position = next((position for position, argument in enumerate(command, 1) if has_token(argument)), None)
+    if position is not None:
+        raise BitcipherError(
+            f"Argument {position} of the command has a token, which everyone who sees the job could read: set it in "
+            "the environment of the nodes."
+        )
+    if names := list(dict.fromkeys(name for argument in command for name in query_parameters(argument))):
+        print_text(
+            f"bitcipher: everyone who sees the job can read the query parameters {', '.join(names)} of its command; if "
+            "they grant access, write the URI into a file whose name ends in .paths, and submit the name of this file.",
+            err=True,
         )
 
 
@@ -106,7 +127,7 @@ def read_variables(items: Sequence[str]) -> dict[str, str]:
     """Return environment variables from `NAME=VALUE` items.
 
     Raises:
-        BitcipherError: if an item has another form.
+        BitcipherError: if an item has another form, or is a secret.
     """
     variables = {}
     for item in items:
@@ -114,11 +135,21 @@ def read_variables(items: Sequence[str]) -> dict[str, str]:
         if not equals or not name.isidentifier():
             raise BitcipherError(f"`--env` must be NAME=VALUE, got {name}.")
         variables[name] = value
+    reasons = {name: describe_variable(name, value) for name, value in variables.items()}
+    if found := [f"{name} (by {reason})" for name, reason in reasons.items() if reason]:
+        raise BitcipherError(
+            f"`--env` has secrets, which everyone who sees the job could read: {', '.join(found)}. Set them in the "
+            "environment of the nodes, such as by a Secret of Kubernetes or before `ray start`."
+        )
     return variables
 
 
 def start_job(
-    client: "JobSubmissionClient", module: Sequence[str], variables: Mapping[str, str], working_dir: str | None = None
+    client: "JobSubmissionClient",
+    module: Sequence[str],
+    variables: Mapping[str, str],
+    working_dir: str | None = None,
+    include: Sequence[str] = (),
 ) -> str:
     """Send the code and start one of its modules as a job.
 
@@ -127,6 +158,7 @@ def start_job(
         module: name of the module, and its arguments.
         variables: environment variables of the job.
         working_dir: directory of small files to send with the code.
+        include: paths in `working_dir` of files that are sent although they are hidden or hold a secret.
 
     Returns:
         The ID of the job.
@@ -135,7 +167,7 @@ def start_job(
         BitcipherError: if the directory cannot be sent, or the cluster refuses the job.
     """
     with tempfile.TemporaryDirectory(prefix="bitcipher-") as folder:
-        pack(Path(folder), working_dir)
+        pack(Path(folder), working_dir, include)
         # Ray names the uploaded package after its content, and removes it with the job that uploaded it. A unique file
         # prevents another job with the same code from removing the package of this job.
         (Path(folder) / "package-of-job").write_text(uuid.uuid4().hex)
@@ -144,11 +176,14 @@ def start_job(
         attempts = 0
         while True:
             try:
-                return client.submit_job(entrypoint=entrypoint, runtime_env=environment)
-            except (RuntimeError, OSError) as error:
+                job = client.submit_job(entrypoint=entrypoint, runtime_env=environment)
+                if not isinstance(job, str) or not _JOB_ID.fullmatch(job):
+                    raise TypeError
+                return job
+            except SERVER_ERRORS as error:
                 attempts += 1
                 if NO_AGENT not in str(error) or attempts == ATTEMPTS:
-                    raise BitcipherError(f"The cluster refused the job: {first_line(error)}.") from None
+                    raise BitcipherError(f"The cluster refused the job: {describe(error)}.") from None
             if attempts == 1:
                 print_text("bitcipher: the cluster does not accept jobs yet; trying again for a minute.", err=True)
 
@@ -159,11 +194,13 @@ def follow(client: "JobSubmissionClient", address: str, job: str) -> int:
     Returns:
         The exit code of the job, or 130 after Ctrl-C, which leaves the job running.
     """
+    from aiohttp import ClientError
+
     try:
         try:
             asyncio.run(_print_log(client, job))
-        except (RuntimeError, OSError) as error:
-            print_text(f"bitcipher: the log is cut off ({first_line(error)}); waiting for the job.", err=True)
+        except (*SERVER_ERRORS, ClientError) as error:
+            print_text(f"bitcipher: the log is cut off ({describe(error)}); waiting for the job.", err=True)
         return exit_code(wait_for(client, job), job)
     except KeyboardInterrupt:
         address = redact(address)
@@ -186,8 +223,8 @@ def wait_for(client: "JobSubmissionClient", job: str, seconds: float = float("in
     while True:
         try:
             details = client.get_job_info(job)
-        except (RuntimeError, OSError) as error:
-            raise BitcipherError(f"The cluster no longer reports on the job {job}: {first_line(error)}.") from None
+        except SERVER_ERRORS as error:
+            raise BitcipherError(f"The cluster no longer reports on the job {job}: {describe(error)}.") from None
         if details.status.is_terminal() or time.monotonic() > deadline:
             return details
         time.sleep(POLL_SECONDS)

@@ -102,3 +102,12 @@ def test_large_files_are_refused_if_there_is_a_maximum(tmp_path):
     (tmp_path / "list").write_bytes(gzip.compress(bytes(1 << 21)))
     with pytest.raises(BitcipherError, match="more than 1 MiB"):
         text_files.read_lines(str(tmp_path / "list"), max_bytes=1 << 20)
+
+
+@pytest.mark.parametrize(
+    ("block", "sentence"), [(b"a\n", "more than 20,000,000 lines"), (bytes(14), "more than 256 MiB")]
+)
+def test_small_compressed_files_do_not_fill_the_memory(tmp_path, block, sentence):
+    (tmp_path / "list").write_bytes(gzip.compress(block * 20_000_001, 1))
+    with pytest.raises(BitcipherError, match=sentence):
+        text_files.read_lines(str(tmp_path / "list"))

@@ -38,11 +38,11 @@ BUILD_COMMAND = re.compile(
 def objects(name: str) -> list[dict[str, Any]]:
     """Return the Kubernetes objects of a file, including those in its ConfigMaps."""
     found = list(yaml.safe_load_all((ENVS / name).read_text()))
-    inner = [each["data"].values() for each in found if each["kind"] == "ConfigMap"]
-    return found + [yaml.safe_load(text) for texts in inner for text in texts]
+    inner = [each["data"].items() for each in found if each["kind"] == "ConfigMap"]
+    return found + [yaml.safe_load(text) for items in inner for name, text in items if name.endswith(".yaml")]
 
 
-KUBERNETES = [each for path in sorted(ENVS.glob("kuberay-*.yaml")) for each in objects(path.name)]
+KUBERNETES = [each for path in sorted(ENVS.glob("kube*-*.yaml")) for each in objects(path.name)]
 RAY_JOBS = [each for each in KUBERNETES if each["kind"] == "RayJob"]
 
 
@@ -54,6 +54,11 @@ def pods(value: Any) -> list[dict[str, Any]]:
         return []
     own = [value] if "containers" in value else []
     return own + [pod for each in value.values() for pod in pods(each)]
+
+
+def gibibytes(size: str) -> float:
+    """Return a size of Kubernetes in GiB."""
+    return float(size[:-2]) * {"Gi": 1, "Mi": 1 / 1024}[size[-2:]]
 
 
 def named(objects: list[dict[str, Any]], kind: str) -> set[str]:
@@ -117,17 +122,27 @@ def test_cloud_cluster_opens_only_ssh_to_one_network():
 )
 def test_pods_are_unprivileged_and_limited(pod):
     assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["runAsUser"] >= 1000
     assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     for container in pod["containers"]:
         assert container["securityContext"]["allowPrivilegeEscalation"] is False
         assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
-        assert re.fullmatch(r"[^:]+:[\w.]+", container["image"])
-        assert not container["image"].endswith(":latest")
-        assert set(container["resources"]["limits"]) - {GPU} == {"cpu", "memory"}
+        assert container["securityContext"]["readOnlyRootFilesystem"] is True
+        assert re.fullmatch(r"[^:@]+:[\w.-]+@sha256:[0-9a-f]{64}", container["image"])
+        assert ":latest" not in container["image"]
+        assert set(container["resources"]["limits"]) - {GPU} == {"cpu", "memory", "ephemeral-storage"}
         has_gpu = GPU in container["resources"]["limits"]
         assert has_gpu == any(each["key"] == GPU for each in pod.get("tolerations", []))
-        volumes = {volume["name"] for volume in pod["volumes"]}
-        assert {mount["name"] for mount in container["volumeMounts"]} == volumes
+    volumes = {volume["name"]: volume for volume in pod["volumes"]}
+    mounts = [mount for container in pod["containers"] for mount in container["volumeMounts"]]
+    assert {mount["name"] for mount in mounts} == set(volumes)
+    # Only what vanishes with the pod can be written to, and it counts toward the limit of storage, or of memory.
+    for mount in mounts:
+        assert mount.get("readOnly") or volumes[mount["name"]]["emptyDir"]["sizeLimit"]
+    on_disk = [each["emptyDir"] for each in volumes.values() if "emptyDir" in each]
+    size = sum(gibibytes(each["sizeLimit"]) for each in on_disk if each.get("medium") != "Memory")
+    limits = [gibibytes(each["resources"]["limits"]["ephemeral-storage"]) for each in pod["containers"]]
+    assert size <= sum(limits)
 
 
 @pytest.mark.parametrize("job", RAY_JOBS, ids=lambda job: job["metadata"]["generateName"])
@@ -161,7 +176,7 @@ def test_image_and_launched_nodes_have_torch():
 
 
 def test_labels_and_service_accounts_that_pods_name_exist():
-    policy = next(each for each in KUBERNETES if each["kind"] == "NetworkPolicy")
+    policy = next(each for each in objects("kuberay-accounts.yaml") if each["kind"] == "NetworkPolicy")
     chosen = policy["spec"]["podSelector"]["matchLabels"]
     for job in RAY_JOBS:
         ray = job["spec"]["rayClusterSpec"]
@@ -169,6 +184,51 @@ def test_labels_and_service_accounts_that_pods_name_exist():
             assert group["template"]["metadata"]["labels"] == chosen
     accounts = {pod["serviceAccountName"] for each in KUBERNETES for pod in pods(each)}
     assert accounts == named(KUBERNETES, "ServiceAccount")
+
+
+def pod_labels(value: Any) -> list[dict[str, str]]:
+    """Return the labels of all pods of an object, from their templates."""
+    if isinstance(value, list):
+        return [labels for each in value for labels in pod_labels(each)]
+    if not isinstance(value, dict):
+        return []
+    own = [value["metadata"]["labels"]] if "containers" in value.get("spec", ()) else []
+    return own + [labels for each in value.values() for labels in pod_labels(each)]
+
+
+def test_every_pod_has_a_policy_that_denies_other_connections():
+    policies = [each["spec"] for each in KUBERNETES if each["kind"] == "NetworkPolicy"]
+    for labels in (labels for each in KUBERNETES for labels in pod_labels(each)):
+        chosen = [each for each in policies if each["podSelector"]["matchLabels"].items() <= labels.items()]
+        assert any("Egress" in each["policyTypes"] for each in chosen)
+        assert all("Ingress" in each["policyTypes"] for each in chosen)
+        for rule in (rule for each in chosen for kind in ("ingress", "egress") for rule in each.get(kind, [])):
+            peers = rule.get("from", []) + rule.get("to", [])
+            assert peers  # a rule without peers allows all
+            assert not any(each.get("ipBlock", {}).get("cidr", "").endswith("/0") for each in peers)
+            assert {} not in [each.get("namespaceSelector") for each in peers]
+
+
+def test_server_listens_only_to_the_proxy_of_its_pod():
+    found = {each["kind"]: each for each in objects("kubernetes-serve.yaml")}
+    (pod,) = pods(found["Deployment"])
+    serve, proxy = pod["containers"]
+    program, name, *arguments = serve["command"]
+    assert program == "bitcipher"
+    given = COMMANDS[name].make_context(name, arguments).params
+    assert (given["host"], f"server 127.0.0.1:{given['port']};") == (
+        "127.0.0.1",
+        re.search(r"server 127[^;]*;", found["ConfigMap"]["data"]["nginx.conf"])[0],
+    )
+    assert "ports" not in serve
+    (port,) = proxy["ports"]
+    assert [each["targetPort"] for each in found["Service"]["spec"]["ports"]] == [port["name"]]
+    assert found["NetworkPolicy"]["spec"]["ingress"][0]["ports"] == [{"protocol": "TCP", "port": port["containerPort"]}]
+    for probe in ("startupProbe", "readinessProbe"):
+        assert proxy[probe]["httpGet"] == {"path": "/health", "port": port["name"], "scheme": "HTTPS"}
+    labels = found["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    assert found["Service"]["spec"]["selector"] == labels
+    assert found["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"] == labels
 
 
 def test_nightly_job_may_only_create_ray_jobs():
@@ -230,7 +290,10 @@ def test_objects_match_the_schemas_of_kubernetes():
     for each in checked:
         kubernetes_validate.validate(each, version, strict=True)
     kinds = {each["kind"] for each in checked}
-    assert kinds == {"ConfigMap", "CronJob", "NetworkPolicy", "Role", "RoleBinding", "ServiceAccount"}
+    assert kinds == {
+        *("ConfigMap", "CronJob", "Deployment", "NetworkPolicy", "PodDisruptionBudget"),
+        *("Role", "RoleBinding", "Service", "ServiceAccount"),
+    }
     cron = next(each for each in checked if each["kind"] == "CronJob")
     wrong = {**cron, "spec": {**cron["spec"], "shedule": "0 1 * * *"}}
     with pytest.raises(kubernetes_validate.ValidationError):

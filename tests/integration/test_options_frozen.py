@@ -108,7 +108,7 @@ def test_options_of_each_command():
     labeled = {"data", "out", "test", "vectors", "text_column", "label_column", "checkpoint"}
     assert options_of("evaluate-sentences") == VERBOSITY | labeled | {"model"}
     assert options_of("inspect") == {"vectors", "version", "as_json"}
-    assert options_of("submit") == {"command", "address", "working_dir", "env", "no_wait"}
+    assert options_of("submit") == {"command", "address", "working_dir", "env", "include", "no_wait"}
     assert options_of("doctor") == {"address", "target", "as_json"}
     access = {"allowed_host", "token_file", "requests_per_client", "client_header"}
     assert options_of("serve") == access | {"vectors", "host", "port", "version", "check_seconds"}

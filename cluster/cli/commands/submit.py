@@ -23,8 +23,15 @@ def submit(
     env: Annotated[
         list[str] | None,
         typer.Option(
-            help="Set an environment variable of the job. Do not pass passwords: everyone who sees the job sees them.",
+            help="Set an environment variable of the job. Secrets are refused: everyone who sees the job sees them.",
             metavar="NAME=VALUE",
+        ),
+    ] = None,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Send this file of --working-dir although it is hidden or holds a key or a password.",
+            metavar="NAME",
         ),
     ] = None,
     no_wait: Annotated[
@@ -40,7 +47,7 @@ def submit(
     from cluster.cli.main import all_commands
     from cluster.jobs.submit import submit as run
 
-    raise typer.Exit(run(all_commands(), command, address, working_dir, env or [], no_wait))
+    raise typer.Exit(run(all_commands(), command, address, working_dir, env or [], no_wait, include or []))
 
 
 def doctor(

@@ -84,6 +84,8 @@ def test_zero_vectors_have_similarity_0(tmp_path, vectors):
     [
         ("cat\tdog\n", "Line 1 .* has 2 columns"),
         ("cat\tdog\t1\ncat\tking\tmuch\n", "line 2 .* must be a number, got 'much'"),
+        ("cat\tdog\t1\ncat\tking\tinf\n", "line 2 .* must be finite, got 'inf'"),
+        ("cat\tdog\tnan\ncat\tking\t1\n", "line 1 .* must be finite, got 'nan'"),
         ("", "no word pairs"),
         ("word1\tword2\tscore\n", "no word pairs"),
         (b"caf\xe9 tea 1", "UTF-8"),

@@ -134,6 +134,7 @@ def test_folders_of_bitcipher_are_read(tmp_path, table):
 
 def test_lines_may_span_blocks(read_content, monkeypatch):
     monkeypatch.setattr(word_lines, "READ_BYTES", 32)
+    monkeypatch.setattr(word_lines, "MAX_LINE_BYTES", 32)
     vectors = read_content("3 3\n" + "\n".join(LINES))
     np.testing.assert_array_equal(vectors.vectors, ROWS)
     with pytest.raises(BitcipherError, match=r"Line 2 of .* does not end"):

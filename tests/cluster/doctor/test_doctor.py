@@ -26,7 +26,7 @@ from cluster.doctor.machine import (
     check_open_files,
     check_shared_memory,
 )
-from cluster.doctor.nodes import check_shared, read_results
+from cluster.doctor.nodes import NodeReport, check_shared, read_results
 from cluster.doctor.package_versions import MUST_MATCH, check_same_versions, check_versions, installed_versions
 from cluster.doctor.storage import check_target
 
@@ -190,7 +190,7 @@ def test_address_without_a_server_is_reported(run_command, tmp_path):
 
 
 def test_results_are_found_in_a_log():
-    assert read_results('starting\nbitcipher-doctor:{"nodes": {}}\nending\n') == {"nodes": {}}
+    assert read_results('starting\nbitcipher-doctor:{"nodes": {}}\nending\n') == NodeReport(nodes={})
     assert read_results("nothing\n") is None
 
 
