@@ -20,6 +20,8 @@ from bitcipher.vocabulary import OOV
 # Rows per product. With 32 queries, their cosines take 256 kB, which fit into the cache of a core.
 BLOCK_ROWS = 1 << 11
 
+RANGES_PER_THREAD = 4
+
 # Lengths of rows whose products in float32 neither overflow nor underflow. Other rows are always returned.
 USUAL_LENGTHS = (1e-20, 1e20)
 
@@ -39,7 +41,9 @@ class ExactSearch:
     """
 
     def __init__(self, vectors: VectorTable, threads: int = 1):
-        bounds = np.linspace(0, len(vectors), threads + 1).astype(np.int64).tolist()
+        # Several ranges per thread: if one thread is slowed down, the others take more of them.
+        parts = min(RANGES_PER_THREAD * threads, 1 + len(vectors) // BLOCK_ROWS)
+        bounds = np.linspace(0, len(vectors), parts + 1).astype(np.int64).tolist()
         self._ranges = list(pairwise(bounds))
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="search")
         self._table = np.ascontiguousarray(vectors.vectors, np.float32)

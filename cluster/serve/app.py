@@ -16,7 +16,6 @@ from cluster.serve.error_answers import add_error_answers
 from cluster.serve.request_body import RequestBodies
 from cluster.serve.request_pool import IS_REFUSED, RequestPool
 from cluster.serve.request_records import EncodeRequest, ExplainRequest, NeighborsRequest, VectorsRequest
-from cluster.serve.search_queue import MAX_BATCH
 from cluster.serve.served_version import ServedVersion
 from cluster.serve.server_metrics import RequestMetrics, ServerMetrics
 
@@ -30,16 +29,18 @@ RECORDS: dict[str, type[Record]] = {
 }
 PATHS = frozenset({*RECORDS, *page.PATHS, "/health", "/metrics", "/openapi.json"})
 
+# Searches of one batch and of the next one. With more, batches are larger and so a little cheaper, but under overload,
+# 1 of 100 requests would take more than twice as long as with 16 clients.
+MAX_SEARCHES = 28
+
 
 def make_pools() -> dict[str, RequestPool]:
     """Return the threads that answer requests, by path.
 
-    Times of waiting are a fraction of those of answers, so that an answer under any load comes nearly as fast as
-    without. Others would be tried again by their clients in the meantime.
+    Their limits keep the times of answers under overload close to those on a busy server.
     """
     return {
-        # Searches of one batch, and of the next one.
-        "/neighbors": RequestPool("neighbors", 2 * MAX_BATCH, wait_seconds=0, max_waiting=0, answer_seconds=30),
+        "/neighbors": RequestPool("neighbors", MAX_SEARCHES, wait_seconds=0, max_waiting=0, answer_seconds=30),
         "/vectors": RequestPool("vectors", 4, wait_seconds=0.03, max_waiting=24, answer_seconds=30),
         # The encoder is not made for several threads.
         "/encode": RequestPool("embeddings", 1, wait_seconds=1, max_waiting=24, answer_seconds=60),

@@ -1,6 +1,7 @@
 """Connections of the server: their number, and the time that clients may take."""
 
 import asyncio
+import random
 import resource
 import socket
 from collections.abc import Collection
@@ -27,7 +28,7 @@ END_SECONDS = 2.0
 
 # Seconds after which a connection is read again whose request was refused because there were too many. Clients that try
 # again at once, against the header Retry-After, would otherwise keep the server busy with refusals.
-REFUSED_SECONDS = 0.25
+REFUSED_SECONDS = 0.5
 
 # Seconds after which a connection without a request is closed when there is no room for others.
 IDLE_SECONDS = 1.0
@@ -80,7 +81,8 @@ class Connection(H11Protocol):
         self._idle_since = monotonic()
         if self.scope.get("state", {}).get(IS_REFUSED) and not self.has_request():
             self.flow.pause_reading()
-            self.loop.call_later(REFUSED_SECONDS, self.flow.resume_reading)
+            # Clients that were refused together shall not come back together.
+            self.loop.call_later(random.uniform(0.5, 1.5) * REFUSED_SECONDS, self.flow.resume_reading)
         if self.transport.is_closing():
             self._set_abort_timer(SEND_SECONDS)
         elif self._has_part_of_head():

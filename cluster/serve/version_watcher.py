@@ -5,7 +5,7 @@ from threading import Event, Thread
 from bitcipher.errors import first_line
 from bitcipher.terminal import print_text
 from cluster.serve.search_queue import SearchQueue
-from cluster.serve.served_version import ServedVersion, locate_vectors, return_memory
+from cluster.serve.served_version import ServedVersion, keep_out_of_collections, locate_vectors, return_memory
 from cluster.serve.server_metrics import ServerMetrics
 
 # After a failure, the time until the next look doubles up to this number of seconds, because a look can read the whole
@@ -49,7 +49,6 @@ class VersionWatcher:
                 served.warm_up(self.current)
                 self._set(served)
                 del served
-                return_memory()
                 print_text(f"Serving version {location.version} now: {len(self.current.vectors):,} words.")
             self._wait_seconds, self._problem = self._check_seconds, ""
         except Exception as error:  # whatever it is, the present version stays
@@ -71,6 +70,9 @@ class VersionWatcher:
         self._metrics.version.set(served.location.version or 0)
         self._metrics.words.set(len(served.vectors))
         self._metrics.loads.labels("ok").inc()
+        del served
+        keep_out_of_collections()
+        return_memory()
 
     def _run(self) -> None:
         while not self._stop.wait(self._wait_seconds):
