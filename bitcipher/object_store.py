@@ -3,7 +3,7 @@
 import errno
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
@@ -180,14 +180,18 @@ class _Writer(_Stream):
             return self._stream.write(data)
 
 
-def reader(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> io.BufferedReader:
+def reader(open_file: Callable[[], Any], uri: str) -> io.BufferedReader:
     """Open a file of a store for reading bytes.
+
+    Args:
+        open_file: function that returns a stream of the file.
+        uri: the file, for error messages.
 
     Raises:
         BitcipherError: if the file is missing or cannot be read. Reading the stream can raise this error too.
     """
     with translating_errors("read", uri, is_local=False):
-        stream: Any = filesystem.open(path, "rb")
+        stream = open_file()
     return io.BufferedReader(_Reader(stream, "read", uri))
 
 

@@ -156,7 +156,8 @@ def reading(uri: str) -> Iterator[IO[bytes]]:
     """
     filesystem, path = url_to_fs(uri)
     with _translating_errors("read", uri, filesystem):
-        stream = open(path, "rb") if is_local(filesystem) else object_store.reader(filesystem, path, uri)
+        local = is_local(filesystem)
+        stream = open(path, "rb") if local else object_store.reader(lambda: filesystem.open(path, "rb"), uri)
     with stream:
         yield stream
 

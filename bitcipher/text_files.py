@@ -26,25 +26,30 @@ _MARK_BYTES = 4
 _ASCII = bytes(range(128))
 
 
-def read_text(uri: str, encoding: str | None = None, max_bytes: int | None = None) -> str:
+def read_text(
+    uri: str, encoding: str | None = None, max_bytes: int | None = None, stored: IO[bytes] | None = None
+) -> str:
     r"""Return the text of a file, which can be compressed with gzip. Its lines end in "\n".
 
     Args:
         uri: path or URI of a file that fits in memory.
         encoding: encoding as Python names it; by default that of the byte-order mark, or UTF-8.
         max_bytes: maximum size of the decompressed file; None for a file of the user, which can have any size.
+        stored: the open file, at its beginning; opened if not given.
 
     Raises:
         BitcipherError: if there is no such file, or it is too large or not text in this encoding.
     """
-    with reading_decompressed(uri) as stream:
+    with reading_decompressed(uri, stored) as stream:
         content = stream.read() if max_bytes is None else stream.read(max_bytes + 1)
     if max_bytes is not None and len(content) > max_bytes:
         raise BitcipherError(f"{uri} has more than {max_bytes >> 20:,} MiB of text: split it into several files.")
     return decode_text(content, uri, encoding)
 
 
-def read_lines(uri: str, encoding: str | None = None, max_bytes: int | None = None) -> list[str]:
+def read_lines(
+    uri: str, encoding: str | None = None, max_bytes: int | None = None, stored: IO[bytes] | None = None
+) -> list[str]:
     """Return the lines of a file without their ends; see `read_text`. Each line can begin with a byte-order mark.
 
     Concatenated files have such marks in the middle.
@@ -54,7 +59,7 @@ def read_lines(uri: str, encoding: str | None = None, max_bytes: int | None = No
     >>> read_lines("memory://doctest/words.txt")
     ['the', 'café']
     """
-    lines = [line.removeprefix(MARK) for line in read_text(uri, encoding, max_bytes).split("\n")]
+    lines = [line.removeprefix(MARK) for line in read_text(uri, encoding, max_bytes, stored).split("\n")]
     return lines if lines[-1] else lines[:-1]
 
 
