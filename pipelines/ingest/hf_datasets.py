@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
 from bitcipher.errors import BitcipherError
+from bitcipher.hub_responses import check_responses
 from bitcipher.storage import url_to_fs
 
 PREFIX = "hf://"
@@ -151,6 +152,7 @@ def _split(uri: DatasetUri, files: tuple[str, ...]) -> DatasetSplit:
 def _import(function: str) -> Callable[..., Any]:
     import datasets  # not at the top: the import takes seconds, and the package is optional
 
+    check_responses()
     datasets.disable_progress_bars()  # bitcipher shows its own
     return getattr(datasets, function)
 
@@ -158,6 +160,8 @@ def _import(function: str) -> Callable[..., Any]:
 def _translate_errors(uri: str, action: Callable[[], Any]) -> Any:
     try:
         return action()
+    except BitcipherError as error:
+        raise BitcipherError(f"Cannot open {uri}: {error}") from None
     except Exception as error:  # `datasets` raises exceptions of many libraries
         reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
         raise BitcipherError(f"Cannot open {uri}: {reason}. Check name, config, split and your permissions.") from error
