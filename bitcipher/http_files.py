@@ -251,6 +251,7 @@ class _Attempts:
     """
 
     def __init__(self) -> None:
+        self._limit = read_rate_limit()
         self._failures = 0
         self._received = 0
         self._seconds = 0.0
@@ -276,7 +277,7 @@ class _Attempts:
     def count_progress(self, size: int) -> None:
         """Record that `size` bytes of the file were received, and forget failures if this was fast enough."""
         self._received += size
-        if self._failures and self._received > read_rate_limit().min_bytes_per_second * self._seconds:
+        if self._failures and self._received > self._limit.min_bytes_per_second * self._seconds:
             self._failures, self._received, self._seconds = 0, 0, 0.0
 
 
