@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
@@ -33,6 +34,8 @@ PACKAGES = {"gs": "gcsfs", "gcs": "gcsfs", **dict.fromkeys(("abfs", "abfss", "az
 
 # EFBIG means that the file exceeds a limit on file sizes.
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# Message of the constructor of a file system, if a URI lacks a part, such as the host.
+_MISSING_ARGUMENTS = re.compile(r"__init__\(\) missing \d+ required positional arguments?: (.+)")
 NAME_EXISTS = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 
 
@@ -106,6 +109,8 @@ def _describe(action: str, uri: str, error: Exception, is_local: bool) -> str:
     reason = " ".join(str(getattr(error, "strerror", None) or error).split()).rstrip(".") or type(error).__name__
     if is_local:
         return f"Cannot {action} {uri}: {reason}."
+    if isinstance(error, TypeError) and (missing := _MISSING_ARGUMENTS.search(reason)):
+        return f"Cannot {action} {uri}: its protocol needs {missing[1]}, which this URI does not name."
     # botocore's name. s3fs can wrap the error.
     if "NoCredentialsError" in (type(error).__name__, type(error.__cause__).__name__):
         return (
