@@ -10,6 +10,7 @@ import tarfile
 import zipfile
 
 import pytest
+from builds import OPTIONS
 from web_server import WebServer
 
 from bitcipher import http_connection, http_files, storage
@@ -20,6 +21,8 @@ from pipelines.ingest.documents import read_documents
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import list_sources
 from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.store.fingerprint import fingerprint
+from pipelines.store.manifest import read_manifest
 
 SECRET = "the private words"
 REAL_RESOLVER = socket.getaddrinfo
@@ -378,3 +381,23 @@ def test_workers_connect_to_allowed_addresses_only(servers, ray_cluster):
         assert "a.txt is at public.example.org, a private address" in refused
         assert "bitcipher-access" not in refused
     assert servers.secrets_read() == []
+
+
+def test_commands_take_the_option(servers, run_command, tmp_path):
+    text = "the cat saw the dog and the dog saw the cat\n" * 200
+    bucket, private = (f"s3://{servers.names[name]}" for name in ("public", "private"))
+    for number in (1, 2):
+        storage.write_bytes(f"{private}/{number}.txt", f"{number} {text}".encode())
+        storage.write_bytes(f"{bucket}/{number}.paths", f"{private}/{number}.txt".encode())
+    options = ["--workers", 0, "--list-protocols", "s3"]
+    small = ["--min-count", 1, "--mode", "cat", "--window", 2, "--bits", 4, "--tokenizer", "whitespace"]
+    refused = run_command("build", f"{bucket}/1.paths", "--out", tmp_path / "build", "--workers", 0, *small)
+    assert refused.code == 2
+    assert "allow its protocol with `--list-protocols s3`" in refused.err
+    assert run_command("build", f"{bucket}/1.paths", "--out", tmp_path / "build", *options, *small).code == 0
+    assert run_command("update", tmp_path / "build", f"{bucket}/2.paths", *options).code == 0
+    manifest = read_manifest(str(tmp_path / "build"))
+    assert "list_protocols" not in manifest.options.to_dict()
+    assert fingerprint(OPTIONS.copy_with(list_protocols=("s3",))) == fingerprint(OPTIONS)
+    (tmp_path / "recipe.yaml").write_text(f"sources: ['{bucket}/1.paths']\nlist_protocols: [s3]\n")
+    assert "the cat saw" in run_command("sample", "--recipe", tmp_path / "recipe.yaml").out
