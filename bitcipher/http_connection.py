@@ -45,7 +45,7 @@ _OF_MACHINE = tuple(
 _FRAGMENT = "bitcipher-access="
 
 
-class Level(IntEnum):
+class NetworkLevel(IntEnum):
     """Who can reach an address. A higher level is less public."""
 
     PUBLIC = 0
@@ -55,13 +55,13 @@ class Level(IntEnum):
     """This machine only: loopback, link-local and unspecified addresses, and the metadata services of clouds."""
 
 
-_DESCRIPTIONS = {Level.PRIVATE: "a private address", Level.MACHINE: "a private address of this machine"}
+_DESCRIPTIONS = {NetworkLevel.PRIVATE: "a private address", NetworkLevel.MACHINE: "a private address of this machine"}
 
 
 class Access(NamedTuple):
     """Addresses that a request may reach."""
 
-    level: Level = Level.MACHINE
+    level: NetworkLevel = NetworkLevel.MACHINE
     """The least public level of them."""
     endpoints: tuple[str, ...] | None = None
     """Addresses and ports of this machine among them, such as 127.0.0.1:80; None for all of them."""
@@ -70,11 +70,11 @@ class Access(NamedTuple):
         """Return whether a request may connect to an IP address and port."""
         level = level_of(address)
         is_endpoint = self.endpoints is None or f"{address}:{port}" in self.endpoints
-        return level <= self.level and (level < Level.MACHINE or is_endpoint)
+        return level <= self.level and (level < NetworkLevel.MACHINE or is_endpoint)
 
 
 ANYWHERE = Access()
-PUBLIC_ONLY = Access(Level.PUBLIC, ())
+PUBLIC_ONLY = Access(NetworkLevel.PUBLIC, ())
 
 
 class Response(HTTPResponse):
@@ -140,7 +140,7 @@ def get(url: str, headers: dict[str, str], access: Access = ANYWHERE) -> Respons
         response, address = _request(target, addresses, {**headers, **credentials})
         access = access._replace(level=min(access.level, level_of(address)))
         endpoints.append(f"{address}:{_port(target)}")
-        response.access = Access(access.level, tuple(endpoints) if access.level == Level.MACHINE else ())
+        response.access = Access(access.level, tuple(endpoints) if access.level == NetworkLevel.MACHINE else ())
         location = response.getheader("Location")
         if response.status not in REDIRECTS or location is None:
             return response
@@ -172,7 +172,7 @@ def access_of(url: str) -> Access:
     if not fragment.startswith(_FRAGMENT):
         return ANYWHERE
     level, *endpoints = fragment.removeprefix(_FRAGMENT).split(",")
-    return Access(Level[level], tuple(endpoints)) if level in Level.__members__ else PUBLIC_ONLY
+    return Access(NetworkLevel[level], tuple(endpoints)) if level in NetworkLevel.__members__ else PUBLIC_ONLY
 
 
 def without_access(url: str) -> str:
@@ -180,11 +180,11 @@ def without_access(url: str) -> str:
     return url.partition(f"#{_FRAGMENT}")[0]
 
 
-def level_of(address: str) -> Level:
+def level_of(address: str) -> NetworkLevel:
     """Return the level of an IP address."""
     if is_public(address):
-        return Level.PUBLIC
-    return Level.MACHINE if _is_of_machine(_parse_address(address)) else Level.PRIVATE
+        return NetworkLevel.PUBLIC
+    return NetworkLevel.MACHINE if _is_of_machine(_parse_address(address)) else NetworkLevel.PRIVATE
 
 
 def is_public(address: str) -> bool:

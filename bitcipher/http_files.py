@@ -74,7 +74,7 @@ class HttpFileSystem(AbstractFileSystem):
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Return size and version of a file. Signed URLs often allow GET only, so the first byte is requested."""
-        with _Attempts().run(lambda: _open(path, {"Range": "bytes=0-0"})) as response:
+        with _ReadAttempts().run(lambda: _open(path, {"Range": "bytes=0-0"})) as response:
             version = _version(response)
         return {"name": path, "type": "file", "size": version.size, "ETag": version.validator}
 
@@ -121,7 +121,7 @@ class _HttpFile(io.RawIOBase):
         self.access = http_connection.access_of(url)
         """What the file may name if it is a list: see `http_connection.Response`."""
         self._url = url
-        self._attempts = _Attempts()
+        self._attempts = _ReadAttempts()
         self._position = 0
         self._last_bytes = b""  # before the position
         self._version: FileVersion | None = None
@@ -243,7 +243,7 @@ class _HttpFile(io.RawIOBase):
 _DOWNLOAD = "download the file, and give the path of the copy"
 
 
-class _Attempts:
+class _ReadAttempts:
     """Attempts to read one file. The user is told after `ATTEMPTS` failures without progress between them.
 
     Progress is content above the minimum rate of servers: else a server could hold a job forever with a few bytes per

@@ -11,7 +11,6 @@ import fsspec
 import numpy as np
 import pyarrow as pa
 import pytest
-from fsspec.registry import known_implementations
 from object_store import Fault
 
 from bitcipher import json_files, object_store, parquet_files, storage
@@ -395,38 +394,3 @@ class TestWithoutCredentials:
         fsspec.config.set_conf_env(settings, {"FSSPEC_S3_ANON": "true"})
         monkeypatch.setitem(fsspec.config.conf, "s3", settings["s3"])
         assert read(f"{s3}/a.txt") == SMALL
-
-
-@pytest.mark.filterwarnings("ignore")  # of fsspec, about a deprecated protocol and unfinished objects
-def test_file_systems_that_cannot_be_opened_raise_one_sentence(monkeypatch, tmp_path):
-    for name in ("HTTP_PROXY", "HTTPS_PROXY"):  # the constructor of gist:// sends a request
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    failed: dict[str, str] = {}
-    for protocol in sorted(known_implementations):
-        for rest in ("", "/a.txt", "127.0.0.1:9/a.txt", f"a.txt::{tmp_path}/missing.zip", "me:word@127.0.0.1:x/a"):
-            uri = f"{protocol}://{rest}"
-            try:
-                storage.url_to_fs(uri)
-            except BitcipherError as error:
-                failed[protocol] = str(error)
-    assert "\n" not in "".join(failed.values())
-    assert failed.keys() >= {
-        "ftp",
-        "github",
-        "gist",
-        "webhdfs",
-        "jupyter",
-        "reference",
-        "dbfs",
-        "zip",
-        "tar",
-        "sftp",
-        "smb",
-    }
-    with pytest.raises(BitcipherError, match="Cannot reach ftp://: its protocol needs 'host'"):
-        storage.url_to_fs("ftp://")
-
-
-def test_name_that_is_not_utf8_raises():
-    with pytest.raises(BitcipherError, match=r"The name caf\\udce9\.txt is not UTF-8"):
-        storage.exists("caf\udce9.txt")

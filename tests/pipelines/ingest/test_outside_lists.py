@@ -11,6 +11,7 @@ import zipfile
 
 import pytest
 from builds import OPTIONS
+from hostile_lists import ADDRESSES, CHAINS, IN_BUCKET, IN_PRIVATE_NETWORK, LOCAL, ON_THIS_MACHINE, STORES
 from web_server import WebServer
 
 from bitcipher import http_connection, http_files, storage
@@ -26,128 +27,6 @@ from pipelines.store.manifest import read_manifest
 
 SECRET = "the private words"
 REAL_RESOLVER = socket.getaddrinfo
-
-# Lines of a list on a public web server.
-LOCAL = """
-{folder}/secret.txt
-{folder}/*.txt
-~/secret.txt
-~/*
-~root/*
-file://{folder}/secret.txt
-FILE://{folder}/secret.txt
-file:{folder}/secret.txt
-local://{folder}/secret.txt
-Local:{folder}/secret.txt
-hf://{folder}
-hf://{folder}?split=train
-%66ile://{folder}/secret.txt
-file%3A//{folder}/secret.txt
-C:\\secret.txt
-\\\\server\\secret.txt
--
-{folder}/more.paths
-more.paths
-more.paths?page=1
-http://public.example.org:{port}/more.paths.gz
-"""
-CHAINS = """
-simplecache::~/secret.txt
-simplecache::{folder}/secret.txt
-simplecache::file://{folder}/secret.txt
-SimpleCache::{folder}/secret.txt
-filecache::{folder}/secret.txt
-blockcache::{folder}/secret.txt
-simplecache::simplecache::{folder}/secret.txt
-simplecache://::~/secret.txt
-filecache://::~/secret.txt
-blockcache://::~/secret.txt
-zip://secret.txt::~/a.zip
-simplecache::http://127.0.0.2:{port}/secret.txt
-filecache::http://127.0.0.2:{port}/secret.txt
-blockcache::http://127.0.0.2:{port}/secret.txt
-simplecache::s3://{private}/secret.txt
-zip://secret.txt::{folder}/a.zip
-zip://secret.txt::file://{folder}/a.zip
-zip://secret.txt::simplecache::{folder}/a.zip
-zip://secret.txt::http://127.0.0.2:{port}/a.zip
-zip://secret.txt::s3://{private}/a.zip
-zip:///secret.txt::http://public.example.org:{port}/a.zip
-tar://secret.txt::{folder}/a.tar
-libarchive://secret.txt::{folder}/a.zip
-dir::file://{folder}
-reference://secret.txt::{folder}/reference.json
-reference::{folder}/reference.json
-unknown::{folder}/secret.txt
-"""
-STORES = """
-s3://{private}/secret.txt
-s3://{private}/*
-s3://{private}
-s3a://{private}/secret.txt
-S3://{private}/secret.txt
-s3:///{private}/secret.txt
-gs://private/secret.txt
-gcs://private/secret.txt
-abfs://private@account.dfs.core.windows.net/secret.txt
-abfss://private/secret.txt
-az://private/secret.txt
-memory://private/secret.txt
-Memory://private/secret.txt
-hf://datasets/me/private/secret.txt
-hf://me/private
-hf://buckets/me/private/secret.txt
-ftp://127.0.0.2:{port}/secret.txt
-sftp://127.0.0.2:{port}/secret.txt
-ssh://127.0.0.2:{port}/secret.txt
-webhdfs://127.0.0.2:{port}/secret.txt
-hdfs://127.0.0.2:{port}/secret.txt
-smb://127.0.0.2:{port}/share/secret.txt
-github://me:private@main/secret.txt
-git://{folder}:main@secret.txt
-jupyter://127.0.0.2:{port}/secret.txt
-data:text/plain,secret
-data://text/plain,secret.txt
-"""
-ADDRESSES = """
-http://127.0.0.2:{port}/secret.txt
-HTTP://127.0.0.2:{port}/secret.txt
-http://2130706434:{port}/secret.txt
-http://0x7f000002:{port}/secret.txt
-http://017700000002:{port}/secret.txt
-http://127.2:{port}/secret.txt
-http://[::ffff:127.0.0.2]:{port}/secret.txt
-http://[::1]:{port}/secret.txt
-http://0.0.0.0:{port}/secret.txt
-http://localhost6.example.org:{port}/secret.txt
-http://private.example.org:{port}/secret.txt
-http://public.example.org@127.0.0.2:{port}/secret.txt
-http://public.example.org\\@127.0.0.2:{port}/secret.txt
-http://127.0.0.2:{port}/secret.txt#bitcipher-access=MACHINE,127.0.0.2:{port}
-http://127.0.0.3:{port}/secret.txt
-http://169.254.169.254/secret.txt
-http://public.example.org:{port}/moved.txt
-http://second1.example.org:{port}/secret.txt
-http://second2.example.org:{port}/secret.txt
-http://second3.example.org:{port}/secret.txt
-//127.0.0.2:{port}/secret.txt
-http:///secret.txt
-"""
-# Lines of a list in a bucket, of lists in a private network and on this machine.
-IN_BUCKET = """
-{folder}/secret.txt
-~/*
-simplecache::~/secret.txt
-deep/simplecache::~/secret.txt
-s3://{private}/secret.txt
-../{private}/secret.txt
-s3://{public}/../{private}/secret.txt
-http://127.0.0.2:{port}/secret.txt
-http://127.0.0.3:{port}/secret.txt
-http://second2.example.org:{port}/secret.txt
-"""
-IN_PRIVATE_NETWORK = "http://127.0.0.2:{port}/secret.txt"
-ON_THIS_MACHINE = "http://127.0.0.2:{other_port}/secret.txt"
 
 
 class Servers:
@@ -255,7 +134,7 @@ def _resolve_names(monkeypatch):
     monkeypatch.setattr(http_connection, "is_public", lambda address: address == "127.0.0.1" or is_public(address))
     if hasattr(http_connection, "level_of"):
         level_of = http_connection.level_of
-        levels = {"127.0.0.3": http_connection.Level.PRIVATE}
+        levels = {"127.0.0.3": http_connection.NetworkLevel.PRIVATE}
         monkeypatch.setattr(http_connection, "level_of", lambda address: levels.get(address) or level_of(address))
 
 
