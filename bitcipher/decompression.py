@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import IO, Any
 
 from isal import igzip, isal_zlib
@@ -28,15 +28,19 @@ _GZIP_ERRORS: Any = (EOFError, igzip.BadGzipFile, isal_zlib.error)
 
 
 @contextmanager
-def reading_decompressed(uri: str) -> Iterator[IO[bytes]]:
+def reading_decompressed(uri: str, stored: IO[bytes] | None = None) -> Iterator[IO[bytes]]:
     """Open a file for reading its decompressed bytes.
+
+    Args:
+        uri: path or URI of the file.
+        stored: the open file, at its beginning; opened if not given.
 
     Raises:
         BitcipherError: if the file is missing, or if it is an incomplete gzip file, a zip archive, or compressed in
             another way. Reading the stream can raise this error too.
     """
     try:
-        with storage.reading(uri) as stream:
+        with nullcontext(stored) if stored else storage.reading(uri) as stream:
             start = stream.read(_MAGIC_BYTES)
             stream.seek(0)
             kind = next((kind for magic, kind in _UNSUPPORTED.items() if magic.match(start)), None)

@@ -19,6 +19,7 @@ from fsspec import AbstractFileSystem
 from bitcipher import http_connection
 from bitcipher.errors import BitcipherError
 from bitcipher.object_store import ATTEMPTS
+from bitcipher.receive_limits import read_rate_limit
 
 PROTOCOLS = ("http", "https")
 # Seconds before the second attempt. Each further wait is twice as long, as for object stores.
@@ -73,7 +74,7 @@ class HttpFileSystem(AbstractFileSystem):
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Return size and version of a file. Signed URLs often allow GET only, so the first byte is requested."""
-        with _retry(lambda: _open(path, {"Range": "bytes=0-0"})) as response:
+        with _ReadAttempts().run(lambda: _open(path, {"Range": "bytes=0-0"})) as response:
             version = _version(response)
         return {"name": path, "type": "file", "size": version.size, "ETag": version.validator}
 
@@ -100,20 +101,31 @@ class HttpFileSystem(AbstractFileSystem):
         return _HttpFile(path)
 
 
+def open_list(url: str) -> "_HttpFile":
+    """Open a list of paths. The attribute `access` of the stream says what its lines may reach, when it was read."""
+    return _HttpFile(url)
+
+
 class _HttpFile(io.RawIOBase):
     """Stream of a file at a URL.
 
     An interrupted download continues at the next byte. If the file has changed since it was opened, or the server sends
     another part than requested or more bytes than it reports, reading raises an error. The position can change if the
     server supports range requests.
+
+    Args:
+        url: the URL. Its fragment can limit what the connections reach (see `http_connection.with_access`).
     """
 
     def __init__(self, url: str):
+        self.access = http_connection.access_of(url)
+        """What the file may name if it is a list: see `http_connection.Response`."""
         self._url = url
+        self._attempts = _ReadAttempts()
         self._position = 0
         self._last_bytes = b""  # before the position
         self._version: FileVersion | None = None
-        self._response: http_connection.Response | None = _retry(self._connect)
+        self._response: http_connection.Response | None = self._attempts.run(self._connect)
 
     def readable(self) -> bool:
         return True
@@ -143,7 +155,8 @@ class _HttpFile(io.RawIOBase):
             self._check_end()
             return 0
         announced = memoryview(buffer)[: None if size is None else size - self._position]
-        count = _retry(lambda: self._read(announced))
+        count = self._attempts.run(lambda: self._read(announced))
+        self._attempts.count_progress(count)
         self._position += count
         self._last_bytes = (self._last_bytes + bytes(buffer[max(0, count - OVERLAP_BYTES) : count]))[-OVERLAP_BYTES:]
         return count
@@ -192,6 +205,8 @@ class _HttpFile(io.RawIOBase):
             if not self._version.validator.startswith("W/"):  # weak validators are not allowed here
                 headers["If-Range"] = self._version.validator
         response = _open(self._url, headers)
+        # Each connection can be redirected elsewhere. What one public server sends of a file is not to be trusted more.
+        self.access = min(response.access, self.access, key=lambda access: access.level)
         try:
             self._check(response, start)
             self._skip_last_bytes(response)
@@ -216,8 +231,8 @@ class _HttpFile(io.RawIOBase):
 
     def _skip_last_bytes(self, response: http_connection.Response) -> None:
         """Read the bytes before the position again. Some servers send the beginning of a file for each range."""
-        repeated = response.read(len(self._last_bytes)) if self._last_bytes else b""
-        if len(repeated) < len(self._last_bytes):
+        repeated = bytearray(len(self._last_bytes))
+        if repeated and response.readinto(repeated) < len(repeated):
             raise _TransientError("the server closed the connection")
         if repeated != self._last_bytes:
             raise BitcipherError(
@@ -228,26 +243,48 @@ class _HttpFile(io.RawIOBase):
 _DOWNLOAD = "download the file, and give the path of the copy"
 
 
-def _retry(attempt: Callable[[], T]) -> T:
-    """Return the result of the first attempt that does not fail for a transient reason."""
-    for number in range(ATTEMPTS):
-        try:
-            return attempt()
-        except ssl.SSLCertVerificationError as error:
-            raise OSError(f"the certificate of the server is not valid ({error.verify_message})") from None
-        except _TRANSIENT as error:
-            if number == ATTEMPTS - 1:
-                # Messages of http.client can contain the URL, and so credentials.
-                reason = str(error) if isinstance(error, _TransientError | OSError) else type(error).__name__
-                raise OSError(f"{reason} (in {ATTEMPTS} attempts)") from None
-            time.sleep(FIRST_WAIT_SECONDS * 2**number)
-    raise AssertionError
+class _ReadAttempts:
+    """Attempts to read one file. The user is told after `ATTEMPTS` failures without progress between them.
+
+    Progress is content above the minimum rate of servers: else a server could hold a job forever with a few bytes per
+    connection.
+    """
+
+    def __init__(self) -> None:
+        self._limit = read_rate_limit()
+        self._failures = 0
+        self._received = 0
+        self._seconds = 0.0
+
+    def run(self, attempt: Callable[[], T]) -> T:
+        """Return the result of the first attempt that does not fail for a transient reason."""
+        while True:
+            started = time.monotonic()
+            try:
+                return attempt()
+            except ssl.SSLCertVerificationError as error:
+                raise OSError(f"the certificate of the server is not valid ({error.verify_message})") from None
+            except _TRANSIENT as error:
+                self._failures += 1
+                if self._failures >= ATTEMPTS:
+                    # Messages of http.client can contain the URL, and so credentials.
+                    reason = str(error) if isinstance(error, _TransientError | OSError) else type(error).__name__
+                    raise OSError(f"{reason} (in {ATTEMPTS} attempts)") from None
+                time.sleep(FIRST_WAIT_SECONDS * 2 ** (self._failures - 1))
+            finally:
+                self._seconds += time.monotonic() - started
+
+    def count_progress(self, size: int) -> None:
+        """Record that `size` bytes of the file were received, and forget failures if this was fast enough."""
+        self._received += size
+        if self._failures and self._received > self._limit.min_bytes_per_second * self._seconds:
+            self._failures, self._received, self._seconds = 0, 0, 0.0
 
 
 def _open(url: str, headers: dict[str, str]) -> http_connection.Response:
     """Return the response to a request, if it has the file or says that the range is empty."""
     try:
-        response = http_connection.get(url, headers)
+        response = http_connection.get(url, headers, http_connection.access_of(url))
     except socket.gaierror as error:
         if error.errno == socket.EAI_AGAIN:
             raise _TransientError("the name of the host cannot be resolved") from None

@@ -3,7 +3,8 @@
 import errno
 import io
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
@@ -33,6 +34,8 @@ PACKAGES = {"gs": "gcsfs", "gcs": "gcsfs", **dict.fromkeys(("abfs", "abfss", "az
 
 # EFBIG means that the file exceeds a limit on file sizes.
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# Message of the constructor of a file system, if a URI lacks a part, such as the host.
+_MISSING_ARGUMENTS = re.compile(r"__init__\(\) missing \d+ required positional arguments?: (.+)")
 NAME_EXISTS = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 
 
@@ -106,6 +109,8 @@ def _describe(action: str, uri: str, error: Exception, is_local: bool) -> str:
     reason = " ".join(str(getattr(error, "strerror", None) or error).split()).rstrip(".") or type(error).__name__
     if is_local:
         return f"Cannot {action} {uri}: {reason}."
+    if isinstance(error, TypeError) and (missing := _MISSING_ARGUMENTS.search(reason)):
+        return f"Cannot {action} {uri}: its protocol needs {missing[1]}, which this URI does not name."
     # botocore's name. s3fs can wrap the error.
     if "NoCredentialsError" in (type(error).__name__, type(error.__cause__).__name__):
         return (
@@ -180,14 +185,18 @@ class _Writer(_Stream):
             return self._stream.write(data)
 
 
-def reader(filesystem: fsspec.AbstractFileSystem, path: str, uri: str) -> io.BufferedReader:
+def reader(open_file: Callable[[], Any], uri: str) -> io.BufferedReader:
     """Open a file of a store for reading bytes.
+
+    Args:
+        open_file: function that returns a stream of the file.
+        uri: the file, for error messages.
 
     Raises:
         BitcipherError: if the file is missing or cannot be read. Reading the stream can raise this error too.
     """
     with translating_errors("read", uri, is_local=False):
-        stream: Any = filesystem.open(path, "rb")
+        stream = open_file()
     return io.BufferedReader(_Reader(stream, "read", uri))
 
 

@@ -29,16 +29,23 @@ def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
     """Return the file system of a URI, and the path in it.
 
     Raises:
-        BitcipherError: if the protocol is unknown, or its library is not installed.
+        BitcipherError: if the protocol is unknown, its library is not installed, its file system cannot be opened, or
+            the name is not UTF-8.
     """
+    try:
+        uri.encode()
+    except UnicodeEncodeError:
+        raise BitcipherError(f"The name {uri} is not UTF-8: rename the file or folder, or choose another.") from None
     if http_files.is_url(uri):
         return http_files.HttpFileSystem(), uri
-    try:
-        return object_store.connect(uri)
-    except ImportError as error:
-        raise BitcipherError(f"Cannot reach {uri}: {object_store.installation(uri) or error}.") from None
-    except ValueError as error:
-        raise BitcipherError(f"Cannot reach {uri}: {error}.") from None
+    # Each file system raises exceptions of its own, and some connect to their server already here.
+    with object_store.translating_errors("reach", uri, is_local=False):
+        try:
+            return object_store.connect(uri)
+        except ImportError as error:
+            raise BitcipherError(f"Cannot reach {uri}: {object_store.installation(uri) or error}.") from None
+        except ValueError as error:
+            raise BitcipherError(f"Cannot reach {uri}: {error}.") from None
 
 
 def is_web_address(uri: str) -> bool:
@@ -156,7 +163,8 @@ def reading(uri: str) -> Iterator[IO[bytes]]:
     """
     filesystem, path = url_to_fs(uri)
     with _translating_errors("read", uri, filesystem):
-        stream = open(path, "rb") if is_local(filesystem) else object_store.reader(filesystem, path, uri)
+        local = is_local(filesystem)
+        stream = open(path, "rb") if local else object_store.reader(lambda: filesystem.open(path, "rb"), uri)
     with stream:
         yield stream
 

@@ -32,25 +32,30 @@ MAX_BYTES = 256 << 20
 MAX_LINES = 20_000_000
 
 
-def read_text(uri: str, encoding: str | None = None, max_bytes: int = MAX_BYTES) -> str:
+def read_text(
+    uri: str, encoding: str | None = None, max_bytes: int = MAX_BYTES, stored: IO[bytes] | None = None
+) -> str:
     r"""Return the text of a file, which can be compressed with gzip. Its lines end in "\n".
 
     Args:
         uri: path or URI of a file that fits in memory.
         encoding: encoding as Python names it; by default that of the byte-order mark, or UTF-8.
         max_bytes: maximum size of the decompressed file.
+        stored: the open file, at its beginning; opened if not given.
 
     Raises:
         BitcipherError: if there is no such file, or it is too large or not text in this encoding.
     """
-    with reading_decompressed(uri) as stream:
+    with reading_decompressed(uri, stored) as stream:
         content = stream.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise BitcipherError(f"{uri} has more than {max_bytes >> 20:,} MiB of text: split it into several files.")
     return decode_text(content, uri, encoding)
 
 
-def read_lines(uri: str, encoding: str | None = None, max_bytes: int = MAX_BYTES) -> list[str]:
+def read_lines(
+    uri: str, encoding: str | None = None, max_bytes: int = MAX_BYTES, stored: IO[bytes] | None = None
+) -> list[str]:
     """Return the lines of a file without their ends; see `read_text`. Each line can begin with a byte-order mark.
 
     Concatenated files have such marks in the middle.
@@ -63,7 +68,7 @@ def read_lines(uri: str, encoding: str | None = None, max_bytes: int = MAX_BYTES
     >>> read_lines("memory://doctest/words.txt")
     ['the', 'café']
     """
-    text = read_text(uri, encoding, max_bytes)
+    text = read_text(uri, encoding, max_bytes, stored)
     if text.count("\n") > MAX_LINES:
         raise BitcipherError(f"{uri} has more than {MAX_LINES:,} lines: split it into several files.")
     lines = [line.removeprefix(MARK) for line in text.split("\n")]

@@ -20,6 +20,7 @@ from pydantic import (
 
 from bitcipher.normalization import Normalization
 from bitcipher.records import Metavar, Record
+from pipelines.ingest.outside_lists import ListProtocols
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.runtime.memory_budget import MIN_MIB
 
@@ -235,6 +236,7 @@ class UpdateOptions(Record):
     vectors: Literal["now", "later"] = "now"
     """now: make the vectors of the new version; later: publish its counts and vocabulary only. Until a later update
     makes vectors, the version has those of the newest earlier version that made some."""
+    list_protocols: ListProtocols = Field((), exclude=True)
 
     @model_validator(mode="after")
     def _check_vectors(self) -> Self:

@@ -84,6 +84,10 @@ COMMANDS = {
 }
 
 
+# Name of a file, as Python decodes it from the command line.
+NOT_UTF8 = os.fsdecode(b"caf\xe9.txt")
+
+
 class Outcome(NamedTuple):
     """End of a command."""
 
@@ -127,6 +131,7 @@ def write_inputs(folder: Path) -> dict[str, Path]:
         "truncated manifest": folder / "truncated",
         "binary manifest": folder / "garbled",
         "link to nothing": folder / "link",
+        "name that is not UTF-8": folder / NOT_UTF8,
     }
     (folder / "empty.txt").touch()
     (folder / "nothing").mkdir()
@@ -134,20 +139,23 @@ def write_inputs(folder: Path) -> dict[str, Path]:
     (folder / "unreadable.txt").write_text("secret\n")
     (folder / "unreadable.txt").chmod(0)
     (folder / "link").symlink_to("nowhere")
+    (folder / NOT_UTF8).write_text("the cat saw a dog\n" * 50)
     CipherVectors(["cat", "dog", "the"], np.eye(3, dtype=np.float32)).export("word2vec", folder / "vectors.vec")
     if os.access(folder / "unreadable.txt", os.R_OK):  # root reads everything
         del bad["unreadable file"]
     return bad
 
 
-def outcomes(folder: Path, command: str, bad: dict[str, Path]) -> Iterator[tuple[str, Outcome]]:
-    """Run a command with each bad path. Yield the kind and the outcome."""
+def outcomes(
+    folder: Path, command: str, bad: dict[str, Path], out: Path | None = None
+) -> Iterator[tuple[str, Outcome]]:
+    """Run a command with each bad path, and a target of its own if `out` is not given. Yield kind and outcome."""
     good = {"TEXT": "text.txt", "PAIRS": "pairs.txt", "GUM": "gum", "BLIMP": "blimp", "BUILD": "build"}
     good |= {"QUESTIONS": "questions.tsv", "TEMPLATE": "questions.yaml", "TSV": "pairs/test.tsv"}
     good |= {"LABELED": "labeled.jsonl", "COLA": "cola"}
     for kind, path in bad.items():
-        out = folder / f"out-{command}-{kind}".replace(" ", "-")
-        values = {name: str(folder / file) for name, file in good.items()} | {"BAD": str(path), "OUT": str(out)}
+        target = out or folder / f"out-{command}-{kind}".replace(" ", "-")
+        values = {name: str(folder / file) for name, file in good.items()} | {"BAD": str(path), "OUT": str(target)}
         arguments = COMMANDS[command].split()
         for name, value in values.items():
             arguments = [value if each == name else each.replace(f"[{name}]", f"['{value}']") for each in arguments]

@@ -3,10 +3,17 @@
 import base64
 import hashlib
 import json
+import os
 import re
+import subprocess
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
+
+ROOT = Path(__file__).parents[1]
 
 
 class HubServer:
@@ -20,6 +27,9 @@ class HubServer:
         """Method and path of each request."""
         self.token: str | None = None
         """Token that requests must have."""
+        self.hostile: dict[str, dict[str, Any]] = {}
+        """Wrong answers by repository: `sha` of the API, `file_headers` of files and of missing files, and further
+        entries of its `tree`."""
 
     def __enter__(self) -> "HubServer":
         hub = self
@@ -63,11 +73,12 @@ class HubServer:
             return _json({"url": f"{self.address}/{name}", "name": name})
         if path == "/api/validate-yaml":
             return _json({"errors": [], "warnings": []})
-        match = re.fullmatch(r"/(?:api/models/)?([\w.-]+/[\w.-]+)(/.*)?", path)
+        match = re.fullmatch(r"/(?:api/models/|api/datasets/|datasets/)?([\w.-]+/[\w.-]+)(/.*)?", path)
         files = self.repositories.get(match[1]) if match else None
         if match is None or files is None:
             return 404, {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Repository not found"}, b""
         rest = match[2] or ""
+        hostile = self.hostile.get(match[1], {})
         if rest.startswith("/preupload/"):
             names = [file["path"] for file in json.loads(body)["files"]]
             modes = [{"path": name, "uploadMode": "regular", "shouldIgnore": False} for name in names]
@@ -82,16 +93,26 @@ class HubServer:
             url = f"{self.address}/{match[1]}/commit/{_commit(files)}"
             return _json({"success": True, "commitOid": _commit(files), "commitUrl": url, "hookOutput": ""})
         if rest.startswith("/resolve/"):
-            return self._file(files, rest.split("/", 3)[3])
+            return _file(files, rest.split("/", 3)[3], hostile.get("file_headers", {}))
         if rest.startswith("/tree/"):
-            return _json([{"type": "file", "path": p, "size": len(c), "oid": _oid(c)} for p, c in files.items()])
-        siblings = [{"rfilename": name} for name in files]
-        return _json({"id": match[1], "modelId": match[1], "sha": _commit(files), "siblings": siblings})
+            return _json([*_tree(files), *hostile.get("tree", [])])
+        if rest.startswith("/paths-info/"):
+            wanted = parse_qs(body.decode()).get("paths", [])
+            return _json([each for each in _tree(files) if each["path"] in wanted])
+        siblings = [{"rfilename": name} for name in [*files, *(entry["path"] for entry in hostile.get("tree", []))]]
+        sha = hostile.get("sha") or _commit(files)
+        return _json({"id": match[1], "modelId": match[1], "sha": sha, "siblings": siblings})
 
-    def _file(self, files: dict[str, bytes], name: str) -> tuple[int, dict[str, str], bytes]:
-        if name not in files:
-            return 404, {"X-Error-Code": "EntryNotFound", "X-Error-Message": "Entry not found"}, b""
-        return 200, {"ETag": f'"{_oid(files[name])}"', "X-Repo-Commit": _commit(files)}, files[name]
+
+def _file(files: dict[str, bytes], name: str, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
+    if name not in files:
+        error = {"X-Error-Code": "EntryNotFound", "X-Error-Message": "Entry not found"}
+        return 404, {**error, **headers}, b""
+    return 200, {"ETag": f'"{_oid(files[name])}"', "X-Repo-Commit": _commit(files), **headers}, files[name]
+
+
+def _tree(files: dict[str, bytes]) -> list[dict[str, Any]]:
+    return [{"type": "file", "path": p, "size": len(c), "oid": _oid(c)} for p, c in files.items()]
 
 
 def _json(value: Any) -> tuple[int, dict[str, str], bytes]:
@@ -104,3 +125,49 @@ def _oid(content: bytes) -> str:
 
 def _commit(files: dict[str, bytes]) -> str:
     return _oid("".join(f"{name} {_oid(content)}\n" for name, content in sorted(files.items())).encode())
+
+
+def make_hostile(hub: HubServer, outside: Path, files: dict[str, bytes]) -> dict[str, dict[str, Any]]:
+    """Add repositories whose answers name a path outside of the cache. Return the answers by repository."""
+    up = "../../../../escaped"
+    entry = {"type": "file", "path": "a.json", "size": 2, "oid": "0" * 40}
+    answers: list[dict[str, Any]] = [
+        {"sha": up},
+        {"sha": str(outside)},
+        *({"file_headers": {"X-Repo-Commit": each}} for each in (up, str(outside))),
+        *({"file_headers": {name: f'"{outside}"'}} for name in ("ETag", "X-Linked-Etag")),
+        *({"file_headers": {"ETag": each}} for each in (f'"{up}"', f'W/"{up}"', "..", '"a/../../b"')),
+        {"tree": [{**entry, "path": f"{up}.json"}]},
+        {"tree": [{**entry, "path": f"{outside}.json"}]},
+        {"tree": [{**entry, "oid": up}]},
+        {"tree": [{**entry, "lfs": {"oid": up, "size": 2, "pointerSize": 9}}]},
+    ]
+    for number, each in enumerate(answers):
+        hub.hostile[f"ada/{number}"] = each
+        hub.repositories[f"ada/{number}"] = files
+    return hub.hostile
+
+
+def check_escaped(folder: Path) -> list[Path]:
+    """Return the files below a folder that are not in the caches in it."""
+    files = (path for path in folder.rglob("*") if path.is_file() or "escaped" in path.name)
+    in_hub = r"cache/hub/(CACHEDIR\.TAG|(\.locks/)?(models|datasets)--ada--.*)"
+    inside = re.compile(rf"{in_hub}|cache/datasets/_[^/]*\.lock")
+    return [path for path in files if not inside.match(str(path.relative_to(folder)))]
+
+
+def run_python(hub: HubServer, folder: Path, code: str, **variables: str) -> str:
+    """Run code in another process, because huggingface_hub reads its environment when it is imported."""
+    variables = {
+        "HF_ENDPOINT": hub.address,
+        "HF_HUB_OFFLINE": "0",
+        "HF_DATASETS_OFFLINE": "0",
+        "HF_HOME": str(folder / "cache"),
+        **variables,
+    }
+    variables |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "PYTHONPATH": str(ROOT)}
+    script = f"from bitcipher import BitcipherError, CipherVectors\n{code}"
+    command = [sys.executable, "-c", script]
+    ended = subprocess.run(command, env={**os.environ, **variables}, cwd=folder, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout

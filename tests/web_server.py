@@ -14,7 +14,8 @@ class WebServer:
     `requests` has the method, path and headers of each request.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        self.host, self.port = host, port
         self.files: dict[str, bytes] = {}
         self.redirects: dict[str, str] = {}
         self.required_query = ""
@@ -47,10 +48,10 @@ class WebServer:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer((self.host, self.port), Handler)
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         self.port = self._server.server_address[1]
-        self.address = f"http://127.0.0.1:{self.port}"
+        self.address = f"http://{self.host}:{self.port}"
         return self
 
     def __exit__(self, *_: object) -> None:

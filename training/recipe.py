@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any, Self
 
 import yaml
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float, Record, Strings
 from bitcipher.yaml_files import find_yaml, read_yaml
+from pipelines.ingest.outside_lists import ListProtocols
 from pipelines.ingest.read_options import ReadOptions
 from training.data import TokenizerOptions
 from training.embeddings import EmbeddingInitOptions
@@ -32,6 +33,11 @@ class TextOptions(ReadOptions):
     """Fraction of the documents in the validation split."""
     validation_sources: Strings = ()
     """Files, folders or globs of the validation split, instead of a fraction of the sources."""
+    list_protocols: ListProtocols = ()  # unlike those of a build, recipes are sent to trials, and stored to be repeated
+
+    @model_serializer(mode="wrap")
+    def _leave_out_no_protocols(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in serialize(self).items() if name != "list_protocols" or value}
 
 
 class Recipe(Record):
@@ -55,7 +61,7 @@ class Recipe(Record):
             raise ValueError(str(error)) from None
         if self.text_pairs is not None:
             for name, field in ReadOptions.model_fields.items():
-                if getattr(self.text, name) != field.default:
+                if name != "list_protocols" and getattr(self.text, name) != field.default:
                     raise ValueError(f"`text.{name}` has no effect on pairs of texts; leave it out.")
         return self
 

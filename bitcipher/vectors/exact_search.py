@@ -68,17 +68,26 @@ class ExactSearch:
         """
         columns, numbers = np.ascontiguousarray(queries.T, np.float32), np.array(topn, np.int64)
 
-        def search(bounds: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        def search(bounds: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             return _search_rows(self._table, self._scales, columns, numbers, self._margin, *bounds)
 
         found = list(self._pool.map(search, self._ranges))
-        parts = ([rows[query, : counts[query]] for rows, counts in found] for query in range(len(topn)))
-        return [np.union1d(np.concatenate(part), self._unusual) for part in parts]
+        return [
+            self._merge([(rows[each, : n[each]], cosines[each, : n[each]]) for rows, cosines, n in found], topn[each])
+            for each in range(len(topn))
+        ]
+
+    def _merge(self, parts: list[tuple[np.ndarray, np.ndarray]], topn: int) -> np.ndarray:
+        """Return the rows that can be among the nearest of all ranges, from those of each range, with their cosines."""
+        rows, cosines = (np.concatenate(part) for part in zip(*parts, strict=True))
+        if len(rows) > topn:
+            rows = rows[cosines >= np.partition(cosines, -topn)[-topn] - self._margin]
+        return np.union1d(rows, self._unusual) if len(self._unusual) else rows
 
 
 @kernel
 def _search_rows(table, scales, queries, topn, margin, start, stop):
-    """Return rows that can be among the nearest of a range of rows, (b, n) int64, and their numbers, (b,) int64.
+    """Return rows that can be among the nearest of a range of rows.
 
     Args:
         table: (N, d) float32.
@@ -88,6 +97,9 @@ def _search_rows(table, scales, queries, topn, margin, start, stop):
         margin: maximum error of a cosine, float32.
         start: the first row.
         stop: the row after the last one.
+
+    Returns:
+        Rows, (b, n) int64, their cosines, (b, n) float32, and their numbers, (b,) int64.
     """
     number = queries.shape[1]
     rows = np.empty((number, 2 * topn.max() + 64), np.int64)
@@ -124,7 +136,7 @@ def _search_rows(table, scales, queries, topn, margin, start, stop):
                     counts[query] += 1
     for query in range(number):
         counts[query], _ = _keep_nearest(rows[query], cosines[query], counts[query], topn[query], margin)
-    return rows, counts
+    return rows, cosines, counts
 
 
 @kernel

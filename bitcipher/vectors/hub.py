@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from bitcipher.errors import BitcipherError, first_line
+from bitcipher.hub_responses import check_responses
 from bitcipher.installation import install_command
 
 PROTOCOL = "hf://"
@@ -90,6 +91,7 @@ def _import_hub() -> Any:
         import huggingface_hub
     except ImportError:
         raise BitcipherError(f"{PROTOCOL} requires huggingface_hub: run `{install_command('hub')}`.") from None
+    check_responses()
     return huggingface_hub
 
 

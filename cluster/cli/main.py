@@ -8,6 +8,7 @@ import ast
 import inspect
 import sys
 import warnings
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -142,12 +143,26 @@ def version(show_version: Annotated[bool, typer.Option("--version", help="Show t
         raise typer.Exit
 
 
+def _check_arguments(arguments: Sequence[str]) -> None:
+    """Check that names and words can be stored and printed. Python decodes bytes that are not UTF-8 as surrogates.
+
+    Raises:
+        BitcipherError: if an argument is not UTF-8.
+    """
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise BitcipherError(f"The argument {argument} is not UTF-8: rename the file, or correct it.") from None
+
+
 def main() -> None:
     """Run the command line. On a user error, print one sentence to stderr and exit with code 2."""
     warnings.showwarning = _print_warning
     leave_out_torch()
     with exiting_on_sigterm(), printing_what_is_possible():
         try:
+            _check_arguments(sys.argv[1:])
             app(prog_name=PROGRAM)
         except UnknownWordError as error:
             _exit(error.problem)

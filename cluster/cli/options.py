@@ -118,7 +118,7 @@ def record_options(record: type[Record], *, only: Container[str] | None = None) 
         @wraps(command)
         def call(**arguments: Any) -> Any:
             values = {name: arguments.pop(name) for name in fields}
-            option_values = {name: value for name, value in values.items() if value is not None}
+            option_values = {name: value for name, value in values.items() if value not in (None, [])}
             return command(option_values=option_values, **arguments)
 
         signature = inspect.signature(command)
@@ -180,8 +180,9 @@ def _plain_type(annotation: Any) -> Any:
         annotation, *others = (each for each in get_args(annotation) if each is not type(None))
         if others:
             return str
-    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    annotation = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    return list[str] if annotation == tuple[str, ...] else annotation
 
 
 def _default(value: Any) -> str | bool:
-    return False if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return False if value in (None, ()) else str(value).lower() if isinstance(value, bool) else str(value)

@@ -62,7 +62,7 @@ def build(
     """
     target = storage.absolute(target)
     check_target(patterns, target)
-    listed = list_sources(patterns, options.format, progress.say)
+    listed = list_sources(patterns, options.format, progress.say, list_protocols=options.list_protocols)
     stored = StoredVersions(target)
     if _is_published(stored, listed, options, runtime, vectors == "now"):
         with Lease(target):
@@ -133,7 +133,9 @@ def update(
         if not patterns:
             _check_no_counted_shards(target)
         known = previous.sources
-        listed = list_sources(patterns, build_options.format, progress.say) if patterns else []
+        listed: list[Source] = []
+        if patterns:
+            listed = list_sources(patterns, build_options.format, progress.say, list_protocols=options.list_protocols)
         sources = hash_for_job(listed, known, job.ledger, runtime, rehash)
         changes = compare_sources(sources, known, patterns)
         if sentence := describe_wrapped(changes.new, build_options):

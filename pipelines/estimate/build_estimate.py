@@ -86,7 +86,8 @@ def estimate_build(request: EstimateRequest, sample_bytes: int = SAMPLE_BYTES) -
     options = _options(request, counted and counted.manifest)
     patterns = request.sources or request.sample
     if patterns:
-        files, sampled = list_sources(patterns, options.format), redact(", ".join(patterns))
+        files = list_sources(patterns, options.format, list_protocols=options.list_protocols)
+        sampled = redact(", ".join(patterns))
     elif counted:
         files, sampled = counted.sources, f"the sources of {request.build}"
         check_given(files, [])

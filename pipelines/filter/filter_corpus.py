@@ -81,7 +81,7 @@ def filter_corpus(
         raise BitcipherError("There is no vocabulary: give a file of words, or `top` to use the most frequent words.")
     out = storage.absolute(out)
     check_target(patterns, out)
-    listed = list_sources(patterns, options.format, progress.say)
+    listed = list_sources(patterns, options.format, progress.say, list_protocols=options.list_protocols)
     levels = _levels(listed, options)
     sources = hash_sources(listed, [], runtime)
     request = _fingerprint(sources, vocabulary, options, levels)
@@ -102,7 +102,7 @@ def filter_corpus(
         with storage.writing(storage.join(out, VOCABULARY)) as stream:
             stream.write("".join(f"{word}\n" for word in sorted(known_words)).encode())
         entries = _filter_sources(out, inputs, options, ledger, runtime, progress)
-        if list_sources(patterns, options.format) != listed:
+        if list_sources(patterns, options.format, list_protocols=options.list_protocols) != listed:
             raise BitcipherError("A source changed while it was read. When it is complete, filter into a new folder.")
         words = FilterVocabulary(words=len(known_words), sha256=sha256(storage.join(out, VOCABULARY)))
         manifest = make_manifest(request, words, entries)
@@ -125,7 +125,9 @@ def _levels(sources: list[Source], options: FilterOptions) -> dict[str, Level]:
     levels: dict[str, Level] = {}
     chosen: dict[Level, tuple[str, ...]] = {"spans": options.spans_only, "sentences": options.sentences_only}
     for level, patterns in chosen.items():
-        for source in list_sources(patterns, options.format) if patterns else ():
+        if not patterns:
+            continue
+        for source in list_sources(patterns, options.format, list_protocols=options.list_protocols):
             if source.uri not in uris:
                 raise BitcipherError(f"`{level}_only` names {source.uri}, which is not among the sources.")
             if levels.setdefault(source.uri, level) != level:

@@ -10,11 +10,14 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
 from bitcipher.errors import BitcipherError
+from bitcipher.hub_responses import check_responses
 from bitcipher.storage import url_to_fs
 
 PREFIX = "hf://"
@@ -22,6 +25,8 @@ PARAMETERS = ("config", "split", "field", "revision")
 
 # A dataset of the Hub, or an absolute path.
 _NAME = re.compile(r"/.+|(?!(?:datasets|spaces|buckets)(?:/|$))[\w.-]+(?:/[\w.-]+)?")
+# Dataset that this thread opens.
+_OPENED: ContextVar[str | None] = ContextVar("opened dataset", default=None)
 # Data files of the Hub have the commit in their name.
 _COMMIT = re.compile(r"hf://datasets/[^@]+@([0-9a-f]{40})/")
 
@@ -85,9 +90,10 @@ def list_splits(uri: str) -> list[DatasetSplit]:
     """
     dataset = parse_uri(uri)
     load = _import("load_dataset_builder")
-    builder = _translate_errors(
-        uri, lambda: load(dataset.name, dataset.config or None, revision=dataset.revision or None)
-    )
+    with _opening(dataset.name):
+        builder = _translate_errors(
+            uri, lambda: load(dataset.name, dataset.config or None, revision=dataset.revision or None)
+        )
     files: Mapping[Any, list[str]] = builder.config.data_files or {}
     splits = {str(split): tuple(map(str, names)) for split, names in files.items()}
     if not splits:
@@ -122,12 +128,13 @@ def stream_rows(uri: str) -> Any:
     dataset = parse_uri(uri)
     load = _import("load_dataset")
     options = {"split": dataset.split, "revision": dataset.revision or None, "streaming": True}
-    return _translate_errors(uri, lambda: load(dataset.name, dataset.config or None, **options))
+    with _opening(dataset.name):
+        return _translate_errors(uri, lambda: load(dataset.name, dataset.config or None, **options))
 
 
 def _split(uri: DatasetUri, files: tuple[str, ...]) -> DatasetSplit:
     commit = _COMMIT.match(files[0])
-    folder = os.path.join(os.path.realpath(uri.name), "") if uri.name.startswith("/") else f"hf://datasets/{uri.name}@"
+    folder = _folder(uri.name)
     details = []
     for file in files:
         is_local = uri.name.startswith("/")
@@ -148,9 +155,51 @@ def _split(uri: DatasetUri, files: tuple[str, ...]) -> DatasetSplit:
     )
 
 
+def _folder(name: str) -> str:
+    """Return the beginning of the names of all data files of a dataset."""
+    return os.path.join(os.path.realpath(name), "") if name.startswith("/") else f"{PREFIX}datasets/{name}@"
+
+
+@contextmanager
+def _opening(name: str) -> Iterator[None]:
+    """Let `datasets` look for files of one dataset only, in the `with` block.
+
+    The description of a dataset can name any file and address, and `datasets` would look for them, and so send
+    requests to private addresses, before their names are known here.
+    """
+    from datasets import data_files
+
+    if not isinstance(data_files.resolve_pattern, _CheckedResolver):
+        data_files.resolve_pattern = _CheckedResolver(data_files.resolve_pattern)
+    token = _OPENED.set(name)
+    try:
+        yield
+    finally:
+        _OPENED.reset(token)
+
+
+class _CheckedResolver:
+    """Function of `datasets` that finds data files, and refuses those that are not of the dataset that is opened.
+
+    Other code of the process that uses `datasets` is not affected.
+    """
+
+    def __init__(self, resolve: Callable[..., list[str]]):
+        self._resolve = resolve
+
+    def __call__(self, pattern: str, *arguments: Any, **settings: Any) -> list[str]:
+        name = _OPENED.get()
+        if name is not None:
+            is_relative = not re.match(r"/|~|\w+:", pattern)
+            if "::" in pattern or ".." in pattern.split("/") or not (is_relative or pattern.startswith(_folder(name))):
+                raise BitcipherError(f"it refers to {pattern}, which is not a file of the dataset; correct its README")
+        return self._resolve(pattern, *arguments, **settings)
+
+
 def _import(function: str) -> Callable[..., Any]:
     import datasets  # not at the top: the import takes seconds, and the package is optional
 
+    check_responses()
     datasets.disable_progress_bars()  # bitcipher shows its own
     return getattr(datasets, function)
 
@@ -158,6 +207,8 @@ def _import(function: str) -> Callable[..., Any]:
 def _translate_errors(uri: str, action: Callable[[], Any]) -> Any:
     try:
         return action()
+    except BitcipherError as error:
+        raise BitcipherError(f"Cannot open {uri}: {str(error).rstrip('.')}.") from None
     except Exception as error:  # `datasets` raises exceptions of many libraries
         reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
         raise BitcipherError(f"Cannot open {uri}: {reason}. Check name, config, split and your permissions.") from error

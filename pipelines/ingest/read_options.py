@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field
 
 from bitcipher.records import Record
 from pipelines.ingest.document_fields import USUAL_FIELDS, DetailFields
+from pipelines.ingest.outside_lists import ListProtocols
 
 # File endings of each format. The reader of a format is the module of the same name in `pipelines.ingest.readers`.
 # To add a format, write its module and add it here.
@@ -58,6 +59,8 @@ class ReadOptions(Record):
     """Maximum MiB of a record, such as a line or a web page. Larger records go to quarantine."""
     max_bad_share: float = Field(0.01, ge=0, le=1)
     """Maximum share of bad records of a source. Bad records go to quarantine; if there are more, the source fails."""
+
+    list_protocols: ListProtocols = Field((), exclude=True)  # not stored: it is a permission, and changes no text
 
     @property
     def detail_fields(self) -> DetailFields:

@@ -1,9 +1,7 @@
 """Sources: the files of a corpus, listed by path, folder or glob, on any file system that fsspec supports."""
 
 import os
-import re
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Self
 
 from fsspec import AbstractFileSystem
@@ -11,7 +9,7 @@ from pydantic import AfterValidator, PrivateAttr
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.http_connection import is_public_server
+from bitcipher.http_connection import without_access
 from bitcipher.http_files import is_url
 from bitcipher.object_store import translating_errors
 from bitcipher.records import Count, Record
@@ -31,9 +29,6 @@ FORMATS = tuple(ENDINGS_OF_FORMAT)
 FORMAT_OF_ENDING = {ending: name for name, endings in ENDINGS_OF_FORMAT.items() for ending in endings}
 COMPRESSION_ENDINGS = compressions.ENDINGS
 ENDINGS = f"{' '.join(FORMAT_OF_ENDING)}, all but .parquet also with {' '.join(COMPRESSION_ENDINGS)}"
-
-# URIs of files of this machine, alone or in chained URIs of fsspec.
-_LOCAL = re.compile(r"(^|::)(/|file:|local:|hf:///)", re.IGNORECASE)
 
 
 class Source(Record):
@@ -86,7 +81,11 @@ class Source(Record):
 
 
 def list_sources(
-    patterns: Sequence[str], format: str | None = None, say: Callable[[str], None] | None = None
+    patterns: Sequence[str],
+    format: str | None = None,
+    say: Callable[[str], None] | None = None,
+    *,
+    list_protocols: Sequence[str] | None = None,
 ) -> list[Source]:
     """Return the files that match the patterns, each once, sorted by the bytes of their URIs.
 
@@ -100,19 +99,24 @@ def list_sources(
             ends in .paths or .paths.gz is a list of them, one per line. `-` is standard input.
         format: one of FORMATS, used for all files instead of their endings.
         say: function that prints a sentence about the files that a folder or a glob skips.
+        list_protocols: protocols of other stores that a list from outside may name (see `outside_lists`); None if the
+            user has no option for them.
 
     Raises:
-        BitcipherError: if a pattern matches nothing, a file given by name has an unknown ending, a file or a folder
-            given by name cannot be listed, a folder is a build, or all files are empty.
+        BitcipherError: if a pattern matches nothing, a list names what it may not name, a file given by name has an
+            unknown ending, a file or a folder given by name cannot be listed, a folder is a build, or all files are
+            empty.
     """
     if format is not None and format not in FORMATS:
         raise BitcipherError(f"`format` must be one of {', '.join(FORMATS)}, got {format!r}.")
     if not patterns:
         raise BitcipherError("No sources are given: give at least one file, folder or glob.")
-    expanded = chain.from_iterable(map(_expand, patterns))
+    # All lists are checked before a file is opened.
+    expanded = [each for pattern in patterns for each in expand_list(pattern, list_protocols)]
     found: dict[str, Source] = {}
     for source in (source for pattern in expanded for source in _find(pattern, format, say)):
-        if found.setdefault(source.uri, source).read_uri != source.read_uri:
+        first = found.setdefault(source.uri, source)
+        if without_access(first.read_uri) != without_access(source.read_uri):
             raise BitcipherError(f"{source.uri} is given with different credentials: give it once.")
     if not any(source.size for source in found.values()):
         raise BitcipherError(f"All sources are empty ({', '.join(patterns)}): there is no text to read.")
@@ -170,26 +174,6 @@ def format_of(uri: str) -> str | None:
     format = next((FORMAT_OF_ENDING[ending] for ending in FORMAT_OF_ENDING if name.endswith(ending)), None)
     # Compressed Parquet files are not supported: Parquet compresses its own pages, and is read from its end.
     return None if compression and format == "parquet" else format
-
-
-def _expand(pattern: str) -> Iterator[str]:
-    """Yield the paths and URIs in a list, or the pattern itself.
-
-    Raises:
-        BitcipherError: if a list on a web server names a file of this machine, or one on a public server names a
-            private address. The server could otherwise make a job read files that only this machine can reach.
-    """
-    servers: dict[str, bool] = {}
-    for entry in expand_list(pattern):
-        if is_url(pattern) and entry != pattern:
-            if _LOCAL.search(entry):
-                raise BitcipherError(f"{pattern} names {entry}, a file of this machine: give the file itself.")
-            server = entry.split("/")[2] if is_url(entry) else ""
-            if server and server not in servers:
-                servers[server] = is_public_server(entry) or not is_public_server(pattern)
-            if not servers.get(server, True):
-                raise BitcipherError(f"{pattern} names {entry}, a private address: give the address itself.")
-        yield entry
 
 
 def _find(pattern: str, format: str | None, say: Callable[[str], None] | None = None) -> list[Source]:

@@ -31,7 +31,8 @@ def sample_records(patterns: Sequence[str], options: ShardOptions, number: int) 
     """
     load_rules(options.rules)
     options = options.copy_with(max_bad_share=1.0)
-    streams = [_iter_records(source, options) for source in list_sources(patterns, options.format)[:number]]
+    sources = list_sources(patterns, options.format, list_protocols=options.list_protocols)
+    streams = [_iter_records(source, options) for source in sources[:number]]
     while streams and number > 0:
         for stream in list(streams):
             sampled = next(stream, None)

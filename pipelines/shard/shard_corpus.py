@@ -98,7 +98,8 @@ def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool, rehash: 
     """Publish a version with the new sources, if there are any."""
     base = job.base
     known = list(base.sources) if base else []
-    listed = list_sources(patterns, job.options.format, job.progress.say)
+    options = job.options
+    listed = list_sources(patterns, options.format, job.progress.say, list_protocols=options.list_protocols)
     sources = hash_sources(listed, [] if rehash else known, job.runtime)
     changes = compare_sources(sources, known, patterns)
     kept, to_read = _plan(base, sources, changes, replace)

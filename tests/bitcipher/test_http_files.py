@@ -13,6 +13,7 @@ from web_server import WebServer
 from bitcipher import http_connection, http_files, parquet_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.http_files import OVERLAP_BYTES
+from bitcipher.redaction import redact
 
 CONTENT = np.random.default_rng(3).bytes(300_000)
 REAL_RESOLVER = socket.getaddrinfo
@@ -289,6 +290,29 @@ def test_wrong_urls_raise(url):
 )
 def test_public_addresses(address, expected):
     assert http_connection.is_public(address) == expected
+
+
+def test_levels_of_addresses():
+    """Metadata services of clouds count as this machine, also at addresses that are public or private elsewhere."""
+    machine = ["127.0.0.2", "0.0.0.0", "0.1.2.3", "169.254.169.254", "168.63.129.16", "100.100.100.200", "192.0.0.192"]
+    machine += ["::", "::1", "fe80::1%eth0", "fd00:ec2::254", "::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1"]
+    assert {http_connection.level_of(address) for address in machine} == {http_connection.NetworkLevel.MACHINE}
+    private = ["10.0.0.1", "192.168.1.1", "172.16.0.1", "100.64.0.1", "fd00::1", "::ffff:10.0.0.1", "2002:a00:1::"]
+    assert {http_connection.level_of(address) for address in private} == {http_connection.NetworkLevel.PRIVATE}
+    assert {http_connection.level_of(address) for address in ("8.8.8.8", "2600::1")} == {
+        http_connection.NetworkLevel.PUBLIC
+    }
+
+
+@pytest.mark.parametrize("level", http_connection.NetworkLevel)
+def test_access_is_part_of_a_url(level):
+    access = http_connection.Access(level, ("127.0.0.1:80", "::1:80"))
+    for url in ("http://host/a.txt", "http://host/a.txt?part=1", "http://host/a.txt#bitcipher-access=MACHINE"):
+        limited = http_connection.with_access(url, access)
+        assert http_connection.access_of(limited) == access
+        assert http_connection.without_access(limited) == redact(limited) == url.partition("#")[0]
+    assert http_connection.access_of("http://host/a.txt") == http_connection.ANYWHERE
+    assert http_connection.access_of("http://host/a.txt#bitcipher-access=all") == http_connection.PUBLIC_ONLY
 
 
 def test_compressed_file_is_not_decompressed_by_the_connection(web):

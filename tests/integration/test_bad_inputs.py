@@ -41,6 +41,17 @@ def test_bad_path_gives_one_sentence(command, inputs):
             assert kind != "missing" or set(folder.iterdir()) == before
 
 
+@pytest.mark.parametrize("command", [name for name, line in bad_inputs.COMMANDS.items() if "OUT" in line.split()])
+def test_output_whose_name_is_not_utf8_gives_one_sentence(command, inputs):
+    folder, _ = inputs
+    out = folder / f"out-{bad_inputs.NOT_UTF8}"
+    ((_, outcome),) = bad_inputs.outcomes(folder, command, {"text": folder / "text.txt"}, out)
+    assert (outcome.code, outcome.out, outcome.error) == (2, "", None)
+    assert outcome.err.startswith("bitcipher: The argument ")
+    assert outcome.err.count("\n") == 1
+    assert not out.exists()
+
+
 @pytest.mark.parametrize("command", all_commands())
 def test_unknown_option_is_named(command):
     outcome = bad_inputs.run([command, "--nosuch"])

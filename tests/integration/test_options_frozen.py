@@ -13,7 +13,7 @@ EMBEDDING = {
     *("bits", "window", "mode", "vector_size", "context", "landmarks", "landmark_contexts", "spelling_share"),
     *("noise", "noise_over", "log"),
 }
-READING = {"format", "document", "field", "encoding", "max_record_mib", "max_bad_share"}
+READING = {"format", "document", "field", "encoding", "max_record_mib", "max_bad_share", "list_protocols"}
 BUILD = (
     EMBEDDING
     | READING
@@ -34,7 +34,7 @@ def options_of(command: str) -> set[str]:
 def test_options_of_each_command():
     assert options_of("build") == BUILD | VERBOSITY | {"sources", "out", "recipe", "workers", "vectors", "rehash"}
     growing = {"build", "sources", "replace", "max_drift", "align", "basis", "tokenizer", "word_list", "vectors"}
-    assert options_of("update") == growing | VERBOSITY | {"workers", "memory_mib", "rehash"}
+    assert options_of("update") == growing | VERBOSITY | {"workers", "memory_mib", "rehash", "list_protocols"}
     assert options_of("status") == {"build", "as_json"}
     assert options_of("prune") == {"build", "keep", "unfinished"}
     assert options_of("embed") == EMBEDDING | VERBOSITY | {"build", "out", "version", "basis", "workers", "memory_mib"}

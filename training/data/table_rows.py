@@ -16,14 +16,18 @@ JSON_LINES = (".jsonl", ".json", ".ndjson")
 MAX_LINE_BYTES = 1 << 24
 
 
-def list_tables(patterns: Sequence[str]) -> list[Source]:
+def list_tables(patterns: Sequence[str], list_protocols: Sequence[str] | None = None) -> list[Source]:
     """Return the files that match paths, URIs, folders or globs, each once, sorted by their URIs.
+
+    Args:
+        patterns: paths, URIs, folders or globs.
+        list_protocols: see `list_sources`.
 
     Raises:
         BitcipherError: if nothing matches, or a file is neither TSV nor JSON lines.
     """
     # The format has no effect: it stands for files whose ending is not that of a document.
-    sources = list_sources(patterns, "text")
+    sources = list_sources(patterns, "text", list_protocols=list_protocols)
     for source in sources:
         if not _name_of(source).endswith((TSV, *JSON_LINES)):
             raise BitcipherError(

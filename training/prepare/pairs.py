@@ -42,7 +42,9 @@ def list_pair_files(options: TextOptions) -> tuple[list[Source], list[Source]]:
     Raises:
         BitcipherError: if a file is missing, or is neither TSV nor JSON lines.
     """
-    return list_tables(options.sources), list_tables(options.validation_sources) if options.validation_sources else []
+    given = (options.sources, options.validation_sources)
+    train, validation = (list_tables(each, options.list_protocols) if each else [] for each in given)
+    return train, validation
 
 
 def prepare_pairs(

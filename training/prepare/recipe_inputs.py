@@ -6,7 +6,7 @@ from bitcipher import storage
 from bitcipher.versions import vectors_of
 from pipelines.embed.embed_counts import EMBEDDING_VERSION
 from pipelines.ingest.content_hash import hash_sources
-from pipelines.ingest.sources import Source, list_sources
+from pipelines.ingest.sources import Source
 from pipelines.runtime.runtime import Runtime
 from pipelines.store.fingerprint import COUNTS_VERSION
 from pipelines.store.recorded_inputs import GivenInputs, InputFile, ListFiles, digest_files, digest_folder, files_of
@@ -14,7 +14,7 @@ from training.data.table_rows import list_tables
 from training.loop.checkpoint_folders import resolve_model_folder
 from training.models.model_folder import list_model_files
 from training.prepare.pairs import PAIRS_VERSION
-from training.prepare.text import TEXT_VERSION
+from training.prepare.text import TEXT_VERSION, list_text
 from training.recipe import Recipe
 
 # Increase this number when the same recipe and text give another model. A test compares the losses of small runs, and
@@ -54,7 +54,7 @@ class RecipeInputs(GivenInputs):
     def _hash(self, patterns: Sequence[str]) -> list[InputFile]:
         text = self._recipe.text
         is_text = self._recipe.text_pairs is None
-        listed = list_sources(patterns, text.format) if is_text else list_tables(patterns)
+        listed = list_text(text, patterns) if is_text else list_tables(patterns, text.list_protocols)
         hashed = hash_sources(listed, self.sources, self._runtime)
         self.sources += hashed
         return files_of(hashed)

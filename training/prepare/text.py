@@ -1,7 +1,7 @@
 """Preparation of text: sources to a tokenizer and token shards."""
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
 
@@ -111,10 +111,10 @@ def prepare_text(
     Raises:
         BitcipherError: if a source or the tokenizer is invalid, or a file of the folder is damaged.
     """
-    sources = hash_sources(list_sources(options.sources, options.format, progress.say), known, runtime)
+    sources = hash_sources(list_text(options, options.sources, progress.say), known, runtime)
     validation = []
     if options.validation_sources:
-        listed = list_sources(options.validation_sources, options.format, progress.say)
+        listed = list_text(options, options.validation_sources, progress.say)
         validation = hash_sources(listed, known, runtime)
     reading = reading_options(options)
     # A given format is no reason to refuse a file whose content is of another kind than its name says.
@@ -194,13 +194,18 @@ def name_sources(options: TextOptions) -> dict[str, str]:
     Raises:
         BitcipherError: if a source does not exist.
     """
-    sources = list_sources(options.sources, options.format)
+    sources = list_text(options, options.sources)
     if options.validation_sources:
-        sources += list_sources(options.validation_sources, options.format)
+        sources += list_text(options, options.validation_sources)
     parts = [source.uri.split("/") for source in sources]
     folders = zip(*(names[:-1] for names in parts), strict=False)
     n_common = sum(1 for _ in takewhile(lambda names: len(set(names)) == 1, folders))
     return {_source_name(number): "/".join(names[n_common:]) for number, names in enumerate(parts)}
+
+
+def list_text(options: TextOptions, patterns: Sequence[str], say: Callable[[str], None] | None = None) -> list[Source]:
+    """Return the sources that patterns name, with the options of a text; see `list_sources`."""
+    return list_sources(patterns, options.format, say, list_protocols=options.list_protocols)
 
 
 def reading_options(options: TextOptions) -> ReadOptions:

@@ -11,7 +11,6 @@ from pipelines.embed.embed_counts import EMBEDDING_VERSION, embed_build
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.held_out import HeldOut
 from pipelines.ingest.read_options import ReadOptions
-from pipelines.ingest.sources import list_sources
 from pipelines.options import SPECTRAL, BuildOptions, CountOptions, EmbeddingOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
@@ -22,7 +21,7 @@ from training.embeddings import cat_bits_and_window
 from training.prepare.cached_dir import INPUTS as CACHED_INPUTS
 from training.prepare.cached_dir import cached_dir
 from training.prepare.pairs import documents_of_pairs
-from training.prepare.text import TOKENIZER, effective_validation_fraction, reading_options
+from training.prepare.text import TOKENIZER, effective_validation_fraction, list_text, reading_options
 from training.recipe import Recipe, TextOptions
 
 BUILD = "build"
@@ -99,7 +98,7 @@ def _prepare_counts(
     inputs = {"version": COUNTS_VERSION, **values}
     inputs |= {"tokenizer": sha256(options.tokenizer), "text": text.rpartition("/")[2]}
     held_out = HeldOut(storage.join(text, HELD_OUT), effective_validation_fraction(recipe))
-    counting = BuildOptions.parse({**values, "format": recipe.format})
+    counting = BuildOptions.parse({**values, "format": recipe.format, "list_protocols": recipe.list_protocols})
 
     def make(folder: str) -> None:
         target = storage.join(folder, BUILD)
@@ -128,7 +127,7 @@ def _list_packed(recipe: TextOptions, packed: set[str], runtime: Runtime) -> Seq
     Raises:
         BitcipherError: if a source is gone, or has changed.
     """
-    sources = hash_sources(list_sources(recipe.sources, recipe.format), [], runtime)
+    sources = hash_sources(list_text(recipe, recipe.sources), [], runtime)
     if not packed <= {source.sha256 for source in sources}:
         raise _changed_sources()
     kept = [source.read_uri for source in sources if source.sha256 in packed]

@@ -77,6 +77,7 @@ def choose_tokenizer(
     )
     reading = ReadOptions.parse(option_values, name=option_name)
     with resumable("trained tokenizers"), StageProgress() as progress:
-        table = choose_tokenizer(list_sources(sources, reading.format, progress.say), reading, out, options, progress)
+        listed = list_sources(sources, reading.format, progress.say, list_protocols=reading.list_protocols)
+        table = choose_tokenizer(listed, reading, out, options, progress)
     print_markdown(f"{table}\n")
     print_text(f"{out} holds the selected tokenizer.json, choice.json, table.md and all candidates.")

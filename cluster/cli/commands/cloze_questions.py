@@ -34,5 +34,6 @@ def cloze_questions(
 
     options = ClozeOptions.parse(option_values, name=option_name)
     with StageProgress() as progress:
-        counts = write_questions(list_sources(sources, options.format, progress.say), out, options, progress)
+        listed = list_sources(sources, options.format, progress.say, list_protocols=options.list_protocols)
+        counts = write_questions(listed, out, options, progress)
     print_text(f"{out} holds {counts.train:,} training and {counts.validation:,} validation questions.")

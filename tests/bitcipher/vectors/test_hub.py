@@ -1,17 +1,13 @@
 """Vectors in repositories of the Hugging Face Hub, with a stand-in for its HTTP interface."""
 
-import os
-import subprocess
+import re
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hub_server import HubServer
+from hub_server import HubServer, check_escaped, make_hostile, run_python
 
 from bitcipher import BitcipherError, CipherVectors
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -23,17 +19,6 @@ def hub():
 @pytest.fixture
 def vectors() -> CipherVectors:
     return CipherVectors(["cat", "dog", "<oov>"], np.float32([[1, 2], [3, 4], [0, 1]]), counts=[5, 4, 3])
-
-
-def run_python(hub: HubServer, folder: Path, code: str, **variables: str) -> str:
-    """Run code in another process, because huggingface_hub reads its environment when it is imported."""
-    variables = {"HF_ENDPOINT": hub.address, "HF_HUB_OFFLINE": "0", "HF_HOME": str(folder / "cache"), **variables}
-    variables |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "PYTHONPATH": str(ROOT)}
-    script = f"from bitcipher import BitcipherError, CipherVectors\n{code}"
-    command = [sys.executable, "-c", script]
-    ended = subprocess.run(command, env={**os.environ, **variables}, cwd=folder, capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
 
 
 def test_pushed_vectors_are_read_back(hub, vectors, tmp_path):
@@ -113,3 +98,25 @@ def test_missing_library_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(BitcipherError, match=r"pip install .*\[hub\]"):
         CipherVectors.load("hf://ada/cats")
+
+
+def test_hostile_servers_write_nothing(hub, tmp_path):
+    cases = make_hostile(hub, tmp_path / "escaped", {"manifest.json": b"{}"})
+    # Of one file, only headers are used; of a missing one, only the commit.
+    uris = [f"hf://{name}" for name in cases]
+    uris += [f"hf://{name}/manifest.json" for name, values in cases.items() if "file_headers" in values]
+    uris += [f"hf://{name}/gone.json" for name, values in cases.items() if "X-Repo-Commit" in str(values)]
+    code = f"""
+from bitcipher.vectors import hub
+for uri in {uris}:
+    try:
+        print("read", hub.download(uri))
+    except BitcipherError as error:
+        print(error)
+"""
+    printed = run_python(hub, tmp_path, code).splitlines()
+    for uri, line in zip(uris, printed, strict=True):
+        assert re.fullmatch(
+            rf"Cannot read {uri}: .*, which could write outside of the cache .*: check HF_ENDPOINT\.", line
+        )
+    assert check_escaped(tmp_path) == []

@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +12,8 @@ import pyarrow as pa
 import pytest
 from builds import OPTIONS, digests, run_build, run_update
 from document_shards import make_shards, read_documents, texts_in
+from hub_server import HubServer, check_escaped, make_hostile, run_python
+from web_server import WebServer
 
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.content_hash import hash_sources
@@ -302,3 +305,53 @@ class TestArrowFiles:
         path.write_bytes(path.read_bytes()[:-700])
         with pytest.raises(BitcipherError, match=r"a\.arrow as Arrow after row \d+"):
             documents(path)
+
+
+def test_hostile_servers_write_nothing(tmp_path):
+    with HubServer() as hub:
+        hub.repositories["ada/good"] = {"README.md": b"---\n---\n", "a.jsonl": b'{"text": "good words"}\n'}
+        cases = make_hostile(hub, tmp_path / "escaped", hub.repositories["ada/good"])
+        code = f"""
+from pipelines.ingest.hf_datasets import list_splits, stream_rows
+print(list(stream_rows("hf://ada/good?split=train")))
+for name in {list(cases)}:
+    try:
+        print("read", list_splits(f"hf://{{name}}"), list(stream_rows(f"hf://{{name}}?split=train")))
+    except BitcipherError as error:
+        print(error)
+"""
+        good, *printed = run_python(hub, tmp_path, code).splitlines()
+    assert good == "[{'text': 'good words'}]"
+    for name, line in zip(cases, printed, strict=True):
+        assert re.fullmatch(rf"Cannot open hf://{name}.*, which could write outside .*: check HF_ENDPOINT\.", line)
+    assert check_escaped(tmp_path) == []
+
+
+def test_descriptions_send_no_request_to_other_addresses(tmp_path):
+    (tmp_path / "secret.jsonl").write_text('{"text": "private words"}\n')
+    with HubServer() as hub, WebServer() as web:
+        hub.repositories["ada/private"] = {"a.jsonl": b"{}"}
+        patterns = [
+            f"{web.address}/a.jsonl",
+            f"simplecache::{web.address}/a.jsonl",
+            f"zip://a.jsonl::{web.address}/a.zip",
+        ]
+        patterns += [f"{tmp_path}/secret.jsonl", f"file://{tmp_path}/secret.jsonl", "../../a.jsonl", "~/a.jsonl"]
+        patterns += ["hf://datasets/ada/private/a.jsonl"]
+        for number, pattern in enumerate(patterns):
+            files = [{"split": "train", "path": pattern}]
+            card = json.dumps({"configs": [{"config_name": "default", "data_files": files}]})
+            hub.repositories[f"ada/{number}"] = {"README.md": f"---\n{card}\n---\n".encode()}
+        code = f"""
+from pipelines.ingest.hf_datasets import list_splits
+for number in range({len(patterns)}):
+    try:
+        print("read", list_splits(f"hf://ada/{{number}}"))
+    except BitcipherError as error:
+        print(error)
+"""
+        printed = run_python(hub, tmp_path, code).splitlines()
+        assert web.requests == []
+        assert not any("private" in path for _, path in hub.requests)
+    for pattern, line in zip(patterns, printed, strict=True):
+        assert f"it refers to {pattern}, which is not a file of the dataset; correct its README." in line
