@@ -67,9 +67,10 @@ class ExactSearch:
             topn: number of nearest rows that are needed of each query, at least 1.
         """
         columns, numbers = np.ascontiguousarray(queries.T, np.float32), np.array(topn, np.int64)
+        lowest = np.full(len(numbers), LOWEST)
 
         def search(bounds: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            return _search_rows(self._table, self._scales, columns, numbers, self._margin, *bounds)
+            return _search_rows(self._table, self._scales, columns, numbers, self._margin, lowest, *bounds)
 
         found = list(self._pool.map(search, self._ranges))
         return [
@@ -86,7 +87,7 @@ class ExactSearch:
 
 
 @kernel
-def _search_rows(table, scales, queries, topn, margin, start, stop):
+def _search_rows(table, scales, queries, topn, margin, lowest, start, stop):
     """Return rows that can be among the nearest of a range of rows.
 
     Args:
@@ -95,6 +96,8 @@ def _search_rows(table, scales, queries, topn, margin, start, stop):
         queries: (d, b) float32, of length 1.
         topn: number of nearest rows that are needed of each query, (b,) int64.
         margin: maximum error of a cosine, float32.
+        lowest: the least cosine of rows that can be among the nearest, (b,) float32. Threads that search other ranges
+            raise it, too. If one overwrites what another has written, rows are returned that need not be.
         start: the first row.
         stop: the row after the last one.
 
@@ -105,7 +108,6 @@ def _search_rows(table, scales, queries, topn, margin, start, stop):
     rows = np.empty((number, 2 * topn.max() + 64), np.int64)
     cosines = np.empty(rows.shape, np.float32)
     counts = np.zeros(number, np.int64)
-    lowest = np.full(number, LOWEST, np.float32)
     products = np.empty((BLOCK_ROWS, number), np.float32)
     for first in range(start, stop, BLOCK_ROWS):
         last = min(first + BLOCK_ROWS, stop)
@@ -124,9 +126,10 @@ def _search_rows(table, scales, queries, topn, margin, start, stop):
                 if not line[query] >= lowest[query]:  # also NaN
                     continue
                 if counts[query] == rows.shape[1]:
-                    counts[query], lowest[query] = _keep_nearest(
+                    counts[query], least = _keep_nearest(
                         rows[query], cosines[query], counts[query], topn[query], margin
                     )
+                    lowest[query] = max(lowest[query], least)
                     if 2 * counts[query] > rows.shape[1]:  # many rows have the same cosine
                         rows = np.concatenate((rows, np.empty_like(rows)), axis=1)
                         cosines = np.concatenate((cosines, np.empty_like(cosines)), axis=1)
@@ -135,7 +138,8 @@ def _search_rows(table, scales, queries, topn, margin, start, stop):
                     cosines[query, counts[query]] = line[query]
                     counts[query] += 1
     for query in range(number):
-        counts[query], _ = _keep_nearest(rows[query], cosines[query], counts[query], topn[query], margin)
+        counts[query], least = _keep_nearest(rows[query], cosines[query], counts[query], topn[query], margin)
+        lowest[query] = max(lowest[query], least)
     return rows, cosines, counts
 
 

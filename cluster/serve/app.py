@@ -41,9 +41,9 @@ def make_pools() -> dict[str, RequestPool]:
     """
     return {
         "/neighbors": RequestPool("neighbors", MAX_SEARCHES, wait_seconds=0, max_waiting=0, answer_seconds=30),
-        "/vectors": RequestPool("vectors", 4, wait_seconds=0.03, max_waiting=24, answer_seconds=30),
+        "/vectors": RequestPool("vectors", 1, wait_seconds=0.03, max_waiting=20, answer_seconds=30),
         # The encoder is not made for several threads.
-        "/encode": RequestPool("embeddings", 1, wait_seconds=1, max_waiting=24, answer_seconds=60),
+        "/encode": RequestPool("embeddings", 1, wait_seconds=1, max_waiting=20, answer_seconds=60),
         # An explanation reads the counts of the build, which takes seconds and much memory.
         "/explain": RequestPool("explanations", 1, wait_seconds=60, max_waiting=8, answer_seconds=300),
     }

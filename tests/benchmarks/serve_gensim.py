@@ -8,6 +8,7 @@ OPENBLAS_NUM_THREADS sets the number of threads of each product.
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 
+import numpy as np
 from gensim.models import KeyedVectors
 
 from cluster.neighbors import Neighbor, NeighborQuery, WordNeighbors
@@ -20,13 +21,21 @@ from cluster.serve.server_metrics import ServerMetrics
 THREADS = 16
 
 
+class GensimTable(KeyedVectors):
+    """Vectors of gensim, with the argument of our `get_vector` that the application gives."""
+
+    def get_vector(self, key: str, norm: bool = False, oov: object = None) -> np.ndarray:
+        """Return the vector of a word."""
+        return super().get_vector(key, norm)
+
+
 class GensimVersion:
     """Stands in for `ServedVersion`: neighbors by gensim, and vectors, but no embeddings of sentences."""
 
     location = VectorsLocation("", None, None)
 
     def __init__(self, path: str):
-        self.vectors = KeyedVectors.load(path, mmap="r")
+        self.vectors = GensimTable.load(path, mmap="r")
         self.vectors.fill_norms()
         self._threads = ThreadPoolExecutor(THREADS)
 
