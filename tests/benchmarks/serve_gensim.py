@@ -26,7 +26,7 @@ class GensimTable(KeyedVectors):
 
     def get_vector(self, key: str, norm: bool = False, oov: object = None) -> np.ndarray:
         """Return the vector of a word."""
-        return super().get_vector(key, norm)
+        return np.asarray(super().get_vector(key, norm))  # not memory-mapped, which JSON cannot hold
 
 
 class GensimVersion:
