@@ -1,5 +1,6 @@
 """The web application: its paths, and the threads that answer them."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -70,8 +71,8 @@ def make_app(current: Callable[[], ServedVersion], metrics: ServerMetrics, acces
     async def neighbors(request: Annotated[NeighborsRequest, Query()]) -> Response:
         """Words with the highest cosine similarity to each given word, or to sums of words."""
         served, query = current(), answers.neighbor_query(request)
-        if request.case_insensitive:
-            await pools["/vectors"].run(served.prepare_variants)
+        if request.case_insensitive and not served.has_variants:
+            await asyncio.to_thread(served.prepare_variants)
         # One search per word: those of a request share a batch, and those that its client no longer needs are canceled.
         searches = [(served.find_neighbors, word, query) for word in request.word]
         return _to_response(served, orjson.dumps({"queries": await pools["/neighbors"].gather(searches)}))

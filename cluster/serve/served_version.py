@@ -5,6 +5,7 @@ import gc
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cached_property
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -75,7 +76,8 @@ class ServedVersion:
         search.nearest(np.zeros((1, self.vectors.vector_size), np.float32), [1])  # compiles its kernels
         self._table = SearchedTable(NeighborFinder(self.vectors), search)
         self._build = build
-        self._has_encoder = self._has_variants = False
+        self._has_encoder = self.has_variants = False
+        self._lock = Lock()
         if self.vectors.spelling is not None:
             self.vectors.spelling.predict(["a"])  # makes its table, and compiles its kernels
 
@@ -83,13 +85,14 @@ class ServedVersion:
         """Make the parts that requests to the previous version have needed, so that the next ones need not wait."""
         if previous._has_encoder:
             self.encode([])
-        if previous._has_variants:
+        if previous.has_variants:
             self.prepare_variants()
 
     def prepare_variants(self) -> None:
         """Make what searches need in which case does not matter."""
-        self._table.finder.prepare_variants()
-        self._has_variants = True
+        with self._lock:
+            self._table.finder.prepare_variants()
+            self.has_variants = True
 
     def find_neighbors(self, word: str, query: NeighborQuery) -> "Future[WordNeighbors]":
         """Return the future nearest words of a word; see `SearchQueue.submit`."""
