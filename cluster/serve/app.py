@@ -1,7 +1,7 @@
 """The web application: its paths, and the threads that answer them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import orjson
@@ -15,7 +15,7 @@ from cluster.serve import answers, page
 from cluster.serve.access import ANY_REQUEST, Access, AccessControl
 from cluster.serve.error_answers import add_error_answers
 from cluster.serve.request_body import RequestBodies
-from cluster.serve.request_pool import IS_REFUSED, RequestPool
+from cluster.serve.request_pool import RequestPool
 from cluster.serve.request_records import EncodeRequest, ExplainRequest, NeighborsRequest, VectorsRequest
 from cluster.serve.served_version import ServedVersion
 from cluster.serve.server_metrics import RequestMetrics, ServerMetrics
@@ -105,49 +105,33 @@ def make_app(current: Callable[[], ServedVersion], metrics: ServerMetrics, acces
 
     page.add_page(app)
     add_error_answers(app, RECORDS)
-    app.add_middleware(PoolChoice, pools=pools)
+    app.add_middleware(PoolChoice, pools=pools, step=RequestPool.answer)
     app.add_middleware(RequestBodies)
-    app.add_middleware(Refusals, pools=pools)
+    # Before anything of a request is read, so that a refusal takes little time.
+    app.add_middleware(PoolChoice, pools=pools, step=RequestPool.refuse)
     app.add_middleware(AccessControl, access=access)
     app.add_middleware(RequestMetrics, metrics=metrics, paths=PATHS)
     return app
 
 
-class Refusals:
-    """ASGI middleware that refuses requests that would wait for too long, before anything of them is read.
-
-    Args:
-        app: the application.
-        pools: pools by path.
-    """
-
-    def __init__(self, app: ASGIApp, pools: dict[str, RequestPool]):
-        self._app, self._pools = app, pools
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        pool = self._pools.get(scope["path"]) if scope["type"] == "http" else None
-        refusal = pool.refuse() if pool else None
-        if refusal:
-            scope["state"][IS_REFUSED] = True
-        await (refusal or self._app)(scope, receive, send)
-
-
 class PoolChoice:
-    """ASGI middleware that lets the pool of a path wait for the answer to a request.
+    """ASGI middleware that lets the pool of a path take a step of answering a request.
 
     Args:
         app: the application.
         pools: pools by path.
+        step: method of a pool.
     """
 
-    def __init__(self, app: ASGIApp, pools: dict[str, RequestPool]):
-        self._app, self._pools = app, pools
+    def __init__(self, app: ASGIApp, pools: dict[str, RequestPool], step: Callable[..., Awaitable[None]]):
+        self._app, self._pools, self._step = app, pools, step
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         pool = self._pools.get(scope["path"]) if scope["type"] == "http" else None
-        await (pool.answer(self._app, scope, receive, send) if pool else self._app(scope, receive, send))
+        if pool is None:
+            return await self._app(scope, receive, send)
+        await self._step(pool, self._app, scope, receive, send)
 
 
 def _to_json(function: Callable[..., dict[str, Any]], *arguments: Any) -> bytes:

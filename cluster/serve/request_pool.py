@@ -43,8 +43,15 @@ class RequestPool:
         self._requests = self._calls = 0
         self._mean_seconds = 0.0
 
+    async def refuse(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request that would wait for too long, and let an application answer others."""
+        if not self._has_room():
+            scope["state"][IS_REFUSED] = True
+            app = _answer_unavailable(f"The server has too many requests for {self._kind}: try again later.")
+        await app(scope, receive, send)
+
     async def answer(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let an application answer a request.
+        """Let an application answer a request, unless others have taken the room while its body arrived.
 
         The application is canceled if the client goes, and at the time limit, so that nothing waits for a thread in
         vain. A call that a thread has begun is not stopped.
@@ -55,6 +62,8 @@ class RequestPool:
             receive: function that returns the body in one piece, and then waits until the client goes.
             send: function that sends the parts of the answer.
         """
+        if not self._has_room():
+            return await self.refuse(app, scope, receive, send)
         body, is_answered = await receive(), False
 
         async def send_and_note(message: Message) -> None:
@@ -122,13 +131,10 @@ class RequestPool:
         weight = NEWEST_WEIGHT if self._mean_seconds else 1
         self._mean_seconds += weight * (seconds - self._mean_seconds)
 
-    def refuse(self) -> ASGIApp | None:
-        """Return the refusal of a request that would wait for too long, or None if it would not."""
+    def _has_room(self) -> bool:
         waiting = max(self._requests, self._calls) - self._max_running
         is_short = waiting * self._mean_seconds <= self._wait_seconds * self._max_running
-        if waiting < 0 or (waiting < self._max_waiting and is_short):
-            return None
-        return _answer_unavailable(f"The server has too many requests for {self._kind}: try again later.")
+        return waiting < 0 or (waiting < self._max_waiting and is_short)
 
 
 @asynccontextmanager

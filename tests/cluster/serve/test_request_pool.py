@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from fastapi import FastAPI, Response
 from served_builds import send, serving
 
-from cluster.serve.app import PoolChoice, Refusals
+from cluster.serve.app import PoolChoice
 from cluster.serve.request_pool import RequestPool
 
 
@@ -39,8 +39,8 @@ class SlowCalls:
             return Response("0")
 
         pools = {"/slow": self.pool}
-        app.add_middleware(PoolChoice, pools=pools)
-        app.add_middleware(Refusals, pools=pools)
+        app.add_middleware(PoolChoice, pools=pools, step=RequestPool.answer)
+        app.add_middleware(PoolChoice, pools=pools, step=RequestPool.refuse)
         return app
 
 
@@ -95,6 +95,35 @@ def test_too_many_requests_are_refused_at_once_and_others_are_answered():
         assert [answer_of(each)[:2] for each in asked] == [(200, "0"), (200, "1"), (200, "2")]
         for each in asked:
             each.close()
+
+
+def test_requests_whose_bodies_arrive_together_are_refused_too():
+    async def answer_all():
+        pool = make_pool(max_waiting=1)
+        statuses, release = [], asyncio.Event()
+
+        async def app(scope, receive, send):
+            await release.wait()
+            await Response()(scope, receive, send)
+
+        async def send(message):
+            statuses.append(message.get("status"))
+
+        async def ask():
+            messages = iter([{"type": "http.request"}])
+
+            async def receive():
+                return next(messages, None) or await asyncio.Event().wait()  # the client stays
+
+            await pool.answer(app, {"type": "http", "state": {}}, receive, send)
+
+        asked = [asyncio.create_task(ask()) for _ in range(5)]
+        await asyncio.sleep(0.05)
+        release.set()
+        await asyncio.gather(*asked)
+        return sorted(status for status in statuses if status)
+
+    assert asyncio.run(answer_all()) == [200, 200, 200, 503, 503]
 
 
 def test_refusal_follows_from_the_time_of_earlier_calls():
