@@ -244,7 +244,7 @@ _DOWNLOAD = "download the file, and give the path of the copy"
 
 
 class _ReadAttempts:
-    """Attempts to read one file. The user is told after `ATTEMPTS` failures without progress between them.
+    """Attempts to read one file. After `ATTEMPTS` failures without progress between them, the last one is reported.
 
     Progress is content above the minimum rate of servers: else a server could hold a job forever with a few bytes per
     connection.

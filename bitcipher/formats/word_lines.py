@@ -122,7 +122,7 @@ def _iter_line_blocks(stream: TextStream, uri: str) -> Iterator[tuple[Sequence[i
 
 def _check_columns(numbers: Sequence[int], lines: list[bytes], uri: str) -> None:
     for number, line in zip(numbers, lines, strict=True):
-        # A shorter line cannot have so many. Counting comes before splitting, which takes 20 times the memory.
+        # Shorter lines have fewer columns. Counting comes before splitting, which takes 20 times the memory.
         if len(line) > MAX_VECTOR_SIZE and line.count(b" ") + line.count(b"\t") > MAX_VECTOR_SIZE:
             raise BitcipherError(
                 f"Line {number:,} of {uri} has more than {MAX_VECTOR_SIZE:,} spaces and tabs, but a vector has at most "

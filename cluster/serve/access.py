@@ -47,7 +47,7 @@ def allowed_hosts(host: str, address: str, others: list[str]) -> frozenset[str] 
     being unreachable, so it answers only to names of this machine and to those that are given.
 
     Args:
-        host: name or address that the server was told to listen on.
+        host: name or address to listen on, as the user gave it.
         address: IP address that it listens on.
         others: names that are given.
     """
