@@ -22,9 +22,13 @@ def check_dashboard(address: str) -> list[CheckResult]:
         response = get_without_token(address, "/api/jobs/")
     except BitcipherError as error:
         return [problem("address", str(error))]
+    is_list = response.content.lstrip().startswith(b"[")
+    if response.status_code not in (401, 403) and not (response.status_code == HTTP_OK and is_list):
+        reason = (
+            "it answers without a list of jobs" if response.status_code == HTTP_OK else f"HTTP {response.status_code}"
+        )
+        return [problem("address", f"The server at {address} is not a Ray dashboard ({reason}): check the address.")]
     token = check_token(response.status_code)
-    if response.status_code == HTTP_OK and not response.content.lstrip().startswith(b"["):
-        token = problem("token", "This is not a Ray dashboard (it answers without a list of jobs): check the address.")
     results = [ok("address", f"{address} responds."), token, check_exposure(address, token.level is Level.OK)]
     if "Date" in response.headers:
         results.append(_check_date(response.headers["Date"]))

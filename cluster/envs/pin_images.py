@@ -6,6 +6,7 @@ A release runs it for the Dockerfile before the image is built, and for the mani
 the name that they give. It needs Docker with buildx, and access to the registries.
 """
 
+import argparse
 import re
 import subprocess
 import sys
@@ -21,9 +22,15 @@ def pin_images(paths: list[Path]) -> dict[str, str]:
     """Replace the placeholders in files, all or none, and return the digest of each image.
 
     Raises:
-        SystemExit: if the digest of an image cannot be found.
+        SystemExit: if a file cannot be read, or the digest of an image cannot be found.
     """
-    texts = {path: path.read_text() for path in paths}
+    try:
+        texts = {path: path.read_text("utf-8") for path in paths}
+    except (OSError, ValueError) as error:
+        sys.exit(f"A file cannot be read ({error}): give the Dockerfile or manifests.")
+    for path, text in texts.items():
+        if not _IMAGE.search(text):
+            print(f"{path} has no placeholder of a digest.", file=sys.stderr)
     digests = {image: find_digest(image) for text in texts.values() for image in _IMAGE.findall(text)}
     for path, text in texts.items():
         path.write_text(_IMAGE.sub(lambda match: f"{match[1]}@{digests[match[1]]}", text))
@@ -36,7 +43,9 @@ def find_digest(image: str) -> str:
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError:
-        sys.exit("Docker is not installed, which asks the registries for digests: install it with buildx.")
+        sys.exit("Docker with buildx is needed to ask registries for digests: install it.")
+    if "unknown flag" in result.stderr or "is not a docker command" in result.stderr:
+        sys.exit("Docker has no buildx, which asks registries for digests: install it.")
     digest = result.stdout.strip()
     if result.returncode or not _DIGEST.fullmatch(digest):
         reason = next(iter(result.stderr.strip().splitlines()), "no digest")
@@ -45,5 +54,7 @@ def find_digest(image: str) -> str:
 
 
 if __name__ == "__main__":
-    for name, found in pin_images([Path(argument) for argument in sys.argv[1:]]).items():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="Dockerfile or manifest")
+    for name, found in pin_images(parser.parse_args().files).items():
         print(f"{name}@{found}")

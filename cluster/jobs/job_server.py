@@ -106,7 +106,9 @@ def connect(address: str) -> "JobSubmissionClient":
     _import_requests()
     response = get_without_token(address, "/api/version")
     if response.status_code not in (200, 401, 403):
-        raise BitcipherError(f"The server at {address} is not a Ray dashboard (HTTP {response.status_code}).")
+        raise BitcipherError(
+            f"The server at {address} is not a Ray dashboard (HTTP {response.status_code}): check the address."
+        )
     _enable_token()
     from ray.exceptions import AuthenticationError
 

@@ -54,9 +54,16 @@ def describe_file(name: str, content: bytes) -> str | None:
     texts = (content, content.replace(b"\0", b"")) if b"\0" in content else (content,)  # UTF-16 has NUL characters
     for text in texts:
         found = next((kind for pattern, kind in _CONTENTS.items() if pattern.search(text)), None)
+        found = found or ("a URI with a password" if _has_secret_uri(text) else None)
         if found or _TOKEN.search(text):
             return found or "a token"
     return "a secret by its name" if _FILE_NAME.fullmatch(PurePath(name).name) else None
+
+
+def _has_secret_uri(content: bytes) -> bool:
+    """Return whether a text has a URI with a password, or with a parameter that grants access."""
+    lines = (line.decode(errors="replace") for line in content.splitlines() if b"://" in line)
+    return any(redact(line) != line for line in lines)
 
 
 def describe_variable(name: str, value: str) -> str | None:

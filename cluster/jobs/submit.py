@@ -97,7 +97,7 @@ def _check_credentials(command: Sequence[str]) -> None:
     if uri is not None:
         raise BitcipherError(
             f"{uri} has credentials, which everyone who sees the job could read: write the URI into a file whose name "
-            "ends in .paths, and submit the name of this file."
+            "ends in .paths and that every node can read, and submit the path of this file."
         )
     position = next((position for position, argument in enumerate(command, 1) if has_token(argument)), None)
     if position is not None:
@@ -108,7 +108,8 @@ def _check_credentials(command: Sequence[str]) -> None:
     if names := list(dict.fromkeys(name for argument in command for name in query_parameters(argument))):
         print_text(
             f"bitcipher: everyone who sees the job can read the query parameters {', '.join(names)} of its command; if "
-            "they grant access, write the URI into a file whose name ends in .paths, and submit the name of this file.",
+            "they grant access, write the URI into a file whose name ends in .paths and that every node can read, and "
+            "submit the path of this file.",
             err=True,
         )
 

@@ -1,14 +1,15 @@
 """Access to the server: names of hosts, pages of other sites, a token, and requests per client."""
 
 import hmac
+import re
 from collections import Counter
 from http import HTTPStatus
 from ipaddress import ip_address
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.text_files import read_lines
 from cluster.serve.error_answers import RETRY_SECONDS, answer_error
@@ -21,6 +22,7 @@ TRUSTED_SITES = (b"", b"same-origin", b"none")
 
 # Fewer characters could be guessed.
 MIN_TOKEN = 16
+_WRITE_TOKEN = "write one into it, for example by `openssl rand -hex 32`"
 
 
 class Access(NamedTuple):
@@ -50,11 +52,36 @@ def allowed_hosts(host: str, address: str, others: list[str]) -> frozenset[str] 
         host: name or address to listen on, as the user gave it.
         address: IP address that it listens on.
         others: names that are given.
+
+    Raises:
+        BitcipherError: if one of them is not a name or an address.
     """
-    given = {each.lower() for each in others}
+    given = {_check_host(each) for each in others}
     if is_loopback(address):
         return frozenset({host.lower(), address, "localhost", "127.0.0.1", "::1"} | given)
     return frozenset(given) or None
+
+
+def _check_host(name: str) -> str:
+    if _host_in(name) != name.lower().strip("[]") or not name:
+        raise BitcipherError(
+            f"`--allowed-host` must be a name without protocol and port, such as vectors.example.org, got {name!r}."
+        )
+    return name.lower().strip("[]")
+
+
+def check_header(name: str) -> str:
+    """Return the name of a header that can name a client.
+
+    Raises:
+        BitcipherError: if it is not the name of a header, or that of one that does not name clients.
+    """
+    if not re.fullmatch(r"[\w!#$%&'*+.^`|~-]+", name, re.ASCII) or name.lower() in ("host", "authorization"):
+        raise BitcipherError(
+            f"`--client-header` must be the name of a header in which a proxy names the client, such as "
+            f"X-Forwarded-For, got {name!r}."
+        )
+    return name
 
 
 def is_loopback(address: str) -> bool:
@@ -69,12 +96,14 @@ def read_token(path: str) -> str:
     Raises:
         BitcipherError: if the file cannot be read, or does not hold one token.
     """
+    if storage.read_bytes(path) is None:
+        raise BitcipherError(f"`--token-file` names {path}, which does not exist: {_WRITE_TOKEN}.")
     lines = [line.strip() for line in read_lines(path, max_bytes=1 << 16)]
     (token, *rest) = lines or [""]
     if len(token) < MIN_TOKEN or any(rest) or not (token.isascii() and token.isprintable() and " " not in token):
         raise BitcipherError(
-            f"{path} must have one line with a token of at least {MIN_TOKEN} ASCII characters without spaces: write "
-            "one, for example by `openssl rand -hex 32`."
+            f"{path} must have one line with a token of at least {MIN_TOKEN} ASCII characters without spaces: "
+            f"{_WRITE_TOKEN}."
         )
     return token
 
@@ -115,10 +144,15 @@ class AccessControl:
                 del self._requests[client]  # else clients of all times would be kept
 
     def _refuse_host(self, headers: dict[bytes, bytes]) -> ASGIApp | None:
-        if self._access.hosts is None or _host_of(headers) in self._access.hosts:
+        host = _host_in(headers.get(b"host", b"").decode("latin-1"))
+        if self._access.hosts is None or host in self._access.hosts:
             return None
-        sentence = "The server is not known by the name in the header Host: start it with `--allowed-host` NAME."
-        return answer_error(HTTPStatus.MISDIRECTED_REQUEST, sentence)
+        sentence = (
+            f"The header Host has {host!r}, to which this server does not answer: start it with `--allowed-host`."
+            if host
+            else "The request has no header Host with a valid name: send one."
+        )
+        return answer_error(HTTPStatus.MISDIRECTED_REQUEST, str(BitcipherError(sentence)))
 
     @staticmethod
     def _refuse_site(headers: dict[bytes, bytes]) -> ASGIApp | None:
@@ -132,7 +166,8 @@ class AccessControl:
         given = headers.get(b"authorization", b"")
         if self._token is None or scope["path"] == HEALTH or hmac.compare_digest(given, self._token):
             return None
-        sentence = "The request needs the token of the server: send the header `Authorization: Bearer TOKEN`."
+        problem = "The token is not that of the server" if given else "The request needs the token of the server"
+        sentence = f"{problem}: send the header `Authorization: Bearer TOKEN`."
         return answer_error(HTTPStatus.UNAUTHORIZED, sentence, {"WWW-Authenticate": "Bearer"})
 
     def _client_of(self, scope: Scope, headers: dict[bytes, bytes]) -> bytes | str:
@@ -144,9 +179,7 @@ class AccessControl:
         return scope["client"][0] if scope["client"] else ""
 
 
-def _host_of(headers: dict[bytes, bytes]) -> str:
-    """Return the name in the header `Host`, without its port; an empty string if it has none."""
-    try:
-        return urlsplit("//" + headers.get(b"host", b"").decode("ascii")).hostname or ""
-    except ValueError:
-        return ""
+def _host_in(header: str) -> str:
+    """Return the name in a header `Host`, in lower case and without its port; an empty string if it has none."""
+    match = re.fullmatch(r"(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d*)?", header, re.ASCII | re.IGNORECASE)
+    return (match[1] or match[2]).lower() if match else ""

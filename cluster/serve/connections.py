@@ -109,7 +109,10 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer bytes that are not HTTP."""
-        self._refuse(HTTPStatus.BAD_REQUEST, "The request is not valid HTTP: correct it.")
+        self._refuse(
+            HTTPStatus.BAD_REQUEST,
+            "The request is not valid HTTP: write other characters than ASCII in an address as %XX.",
+        )
 
     def has_request(self) -> bool:
         """Return whether a request is in progress."""

@@ -107,7 +107,7 @@ class OutsideList:
         if _LOCAL.match(line) or line == "-":
             raise self._error(number, line, "a file of this machine")
         if "::" in line or ":" in line.split("/")[0] or "://" in line:
-            raise self._error(number, line, "neither a web address nor a path below its folder")
+            raise self._error(number, line, "neither a web address nor a relative path")
         if "::" in self._uri and not is_url(self._uri):
             raise self._error(number, line, "a path relative to a chained URI")
         return f"{self._uri.rpartition('/')[0]}/{line}"
@@ -123,7 +123,9 @@ class OutsideList:
             raise BitcipherError(f"Line {number} of {self._uri} cannot be used: {reason}") from None
 
     def _error(self, number: int, line: str, what: str, advice: str | None = None) -> BitcipherError:
-        way_on = advice or "If you trust the list, save it on this machine, or give the path itself."
+        way_on = (
+            advice or "If you trust the list, save it on this machine with full addresses, or give the path itself."
+        )
         return BitcipherError(
             f"Line {number} of {self._uri} names {line}, {what}: a list from outside can name web addresses and "
             f"objects of its own bucket. {way_on}"

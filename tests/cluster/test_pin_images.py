@@ -70,7 +70,7 @@ def test_placeholders_are_replaced_by_the_digests_of_the_tags(tmp_path):
 @pytest.mark.parametrize(
     ("docker", "sentence"),
     [
-        (None, "Docker is not installed"),
+        (None, "Docker with buildx is needed"),
         ("echo 'not found' >&2; exit 1", r"The digest of \S+ cannot be found \(not found\)"),
         ("echo latest", r"The digest of \S+ cannot be found \(no digest\)"),
     ],

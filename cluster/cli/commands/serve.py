@@ -26,7 +26,7 @@ def serve(
         list[str] | None,
         typer.Option(
             help="Name by which clients may reach the server (header Host). Repeat for several. On a loopback address, "
-            "names of this machine are always allowed, and others only by this option.",
+            "localhost, 127.0.0.1 and [::1] are always allowed, and others only by this option.",
             metavar="NAME",
             show_default="on other addresses: any",
         ),

@@ -226,7 +226,7 @@ def test_silence_gives_one_sentence(dashboard):
 @pytest.mark.parametrize(
     ("odd", "check", "message"),
     [
-        ("web page", "token", "not a Ray dashboard"),
+        ("web page", "address", "not a Ray dashboard"),
         ("wrong dates", "cluster's clock", "sends 'yesterday, at tea' as its date"),
         ("elsewhere", "address", "redirects to http://192.0.2.1/login: give the address"),
         ("no HTTP", "address", "no answer of HTTP"),

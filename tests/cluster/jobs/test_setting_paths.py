@@ -13,7 +13,10 @@ from cluster.jobs.setting_paths import PATH_OPTIONS, check_recipe, translate_set
 
 COMMANDS = all_commands()
 # Options that are text, but no paths.
-NO_PATHS = {"task", "text.field", "language.field", "shapes.names", "shapes.largest", "downstream.tasks"}
+NO_PATHS = {
+    *("task", "text.field", "language.field", "shapes.names", "shapes.largest", "downstream.tasks"),
+    *("text.list_protocols", "language.list_protocols"),
+}
 
 
 def text_options(record: type[Record], prefix: str = "") -> set[str]:

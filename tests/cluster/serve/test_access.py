@@ -87,7 +87,7 @@ def test_file_without_one_token_is_refused(served_build, run_command, tmp_path, 
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "must have one line with a token" in err
     assert "second" not in err
-    with pytest.raises(BitcipherError, match="There is no file"):
+    with pytest.raises(BitcipherError, match="which does not exist"):
         read_token(str(tmp_path / "missing"))
 
 
