@@ -105,6 +105,8 @@ def make_app(current: Callable[[], ServedVersion], metrics: ServerMetrics, acces
     page.add_page(app)
     add_error_answers(app, RECORDS)
     app.add_middleware(PoolChoice, pools=pools)
+    # Again after the body: of requests whose bodies arrive at the same time, none has seen the others before.
+    app.add_middleware(Refusals, pools=pools)
     app.add_middleware(RequestBodies)
     app.add_middleware(Refusals, pools=pools)
     app.add_middleware(AccessControl, access=access)
@@ -113,7 +115,7 @@ def make_app(current: Callable[[], ServedVersion], metrics: ServerMetrics, acces
 
 
 class Refusals:
-    """ASGI middleware that refuses requests that would wait for too long, before anything of them is read.
+    """ASGI middleware that refuses requests that would wait for too long.
 
     Args:
         app: the application.
