@@ -27,8 +27,12 @@ MAX_REDIRECTS = 5
 END_SECONDS = 1
 REDIRECTS = (301, 302, 303, 307, 308)
 
-# Networks whose addresses contain an IPv4 address in their last 32 bits: translation by NAT64, and the form ::a.b.c.d.
-_WITH_IPV4 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("::/96"))
+# Networks whose addresses contain an IPv4 address in their last 32 bits: translation by NAT64 and SIIT, and the form
+# ::a.b.c.d.
+_WITH_IPV4 = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "::ffff:0:0:0/96", "::/96")))
+# All public IPv6 addresses. `is_global` is also true for others, such as those of a NAT64 of the network itself
+# (64:ff9b:1::/48) and site-local ones (fec0::/10).
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 # Addresses of this machine, and of the metadata services of clouds, which answer each machine about itself: link-local,
 # and those of Azure, Alibaba Cloud, Oracle Cloud, AWS and Google Cloud.
 _OF_MACHINE = tuple(
@@ -190,7 +194,8 @@ def level_of(address: str) -> NetworkLevel:
 def is_public(address: str) -> bool:
     """Return whether an IP address is reachable from the internet, and not only from this machine or its network."""
     ip = _parse_address(address)
-    return ip.is_global and not ip.is_multicast and not _is_of_machine(ip)
+    is_allocated = ip.version == 4 or ip in _GLOBAL_UNICAST
+    return is_allocated and ip.is_global and not ip.is_multicast and not _is_of_machine(ip)
 
 
 def _is_of_machine(ip: Any) -> bool:

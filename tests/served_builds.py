@@ -14,7 +14,7 @@ from made_vectors import small_text
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
-from cluster.serve.access import ANY_REQUEST, Access
+from cluster.serve.access import ANY_REQUEST, AccessRules
 from cluster.serve.app import make_app
 from cluster.serve.connections import ConnectionServer
 from cluster.serve.search_queue import SearchQueue
@@ -37,7 +37,7 @@ def write_text(path: Path, documents: int = 60) -> Path:
     return write_lines(path, [" ".join(document) for document in small_text(documents)])
 
 
-def make_client(uri: str, queue: SearchQueue, access: Access = ANY_REQUEST) -> TestClient:
+def make_client(uri: str, queue: SearchQueue, access: AccessRules = ANY_REQUEST) -> TestClient:
     """Return a client of an application that serves a build or vectors."""
     served = ServedVersion(uri, locate_vectors(uri), queue)
     app = make_app(lambda: served, ServerMetrics(), access)

@@ -12,6 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bitcipher.terminal import print_text
+
 PLACEHOLDER = "sha256:" + 64 * "0"
 
 _IMAGE = re.compile(rf"(?<![\w./:-])([\w./:-]+:[\w.-]+)@{PLACEHOLDER}")
@@ -30,7 +32,7 @@ def pin_images(paths: list[Path]) -> dict[str, str]:
         sys.exit(f"A file cannot be read ({error}): give the Dockerfile or manifests.")
     for path, text in texts.items():
         if not _IMAGE.search(text):
-            print(f"{path} has no placeholder of a digest.", file=sys.stderr)
+            print_text(f"{path} has no placeholder of a digest.", err=True)
     digests = {image: find_digest(image) for text in texts.values() for image in _IMAGE.findall(text)}
     for path, text in texts.items():
         path.write_text(_IMAGE.sub(lambda match: f"{match[1]}@{digests[match[1]]}", text))
@@ -57,4 +59,4 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="Dockerfile or manifest")
     for name, found in pin_images(parser.parse_args().files).items():
-        print(f"{name}@{found}")
+        print_text(f"{name}@{found}")

@@ -1,4 +1,4 @@
-"""Access to the server: names of hosts, pages of other sites, a token, and requests per client."""
+"""AccessRules to the server: names of hosts, pages of other sites, a token, and requests per client."""
 
 import hmac
 import re
@@ -25,8 +25,8 @@ MIN_TOKEN = 16
 _WRITE_TOKEN = "write one into it, for example by `openssl rand -hex 32`"
 
 
-class Access(NamedTuple):
-    """Which requests are answered. By default, all are."""
+class AccessRules(NamedTuple):
+    """Rules about which requests are answered. By default, all are."""
 
     hosts: frozenset[str] | None = None
     """Names that the header `Host` may have, in lower case and without a port; None for any."""
@@ -38,7 +38,7 @@ class Access(NamedTuple):
     """Header by which a trusted proxy names the client; None for the address of the connection."""
 
 
-ANY_REQUEST = Access()
+ANY_REQUEST = AccessRules()
 
 
 def allowed_hosts(host: str, address: str, others: list[str]) -> frozenset[str] | None:
@@ -116,7 +116,7 @@ class AccessControl:
         access: which requests are answered.
     """
 
-    def __init__(self, app: ASGIApp, access: Access):
+    def __init__(self, app: ASGIApp, access: AccessRules):
         self._app, self._access = app, access
         self._token = f"Bearer {access.token}".encode() if access.token else None
         self._requests: Counter[bytes | str] = Counter()

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bitcipher import __version__
 from bitcipher.records import Record
 from cluster.serve import answers, page
-from cluster.serve.access import ANY_REQUEST, Access, AccessControl
+from cluster.serve.access import ANY_REQUEST, AccessControl, AccessRules
 from cluster.serve.error_answers import add_error_answers
 from cluster.serve.request_body import RequestBodies
 from cluster.serve.request_pool import RequestPool
@@ -50,7 +50,9 @@ def make_pools() -> dict[str, RequestPool]:
     }
 
 
-def make_app(current: Callable[[], ServedVersion], metrics: ServerMetrics, access: Access = ANY_REQUEST) -> FastAPI:
+def make_app(
+    current: Callable[[], ServedVersion], metrics: ServerMetrics, access: AccessRules = ANY_REQUEST
+) -> FastAPI:
     """Return the web application.
 
     Args:

@@ -131,6 +131,12 @@ class Connection(H11Protocol):
         """Limit the time until the head of a request is complete, from its first byte or that of the connection."""
         if self.has_request():
             self._set_head_timer(None)
+        elif self.cycle is not None and self.conn.their_state is h11.IDLE and not self._has_part_of_head():
+            # The rest of a refused body has ended, so the connection waits as after any other answer.
+            self._set_head_timer(None)
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
         elif self._head_timer is None:
             self._set_head_timer(HEAD_SECONDS)
 

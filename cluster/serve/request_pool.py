@@ -115,7 +115,12 @@ class RequestPool:
             self._calls -= 1
             raise
         loop, start = asyncio.get_running_loop(), perf_counter()
-        future = submit(*arguments)
+        try:
+            future = submit(*arguments)
+        except BaseException:  # such as too many threads
+            self._calls -= 1
+            self._free.release()
+            raise
 
         def free(_: Future[Any]) -> None:
             with suppress(RuntimeError):  # the server has ended

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
-from cluster.serve.access import Access, allowed_hosts, check_header, is_loopback, read_token
+from cluster.serve.access import AccessRules, allowed_hosts, check_header, is_loopback, read_token
 from cluster.serve.app import make_app
 from cluster.serve.connections import ConnectionServer, max_connections
 from cluster.serve.search_queue import SearchQueue
@@ -77,7 +77,7 @@ def serve(options: ServerOptions) -> None:
     ):
         address = str(listener.getsockname()[0])
         hosts = allowed_hosts(options.host, address, options.allowed_host)
-        access = Access(hosts, token, options.requests_per_client, client_header)
+        access = AccessRules(hosts, token, options.requests_per_client, client_header)
         if token is None and not is_loopback(address):
             print_text(
                 f"bitcipher: everyone who can reach {address_of(listener)} can ask this server, because there is no "

@@ -140,7 +140,8 @@ def identify_text(beginning: str) -> ContentKind | None:
         return None  # JSON lines with a damaged line, or a text about them
     if re.match(r"\s*\{\s*$", lines[0]) and len(lines) > 1 and _OBJECT.match("{" + lines[1]):
         return JSON_DOCUMENT
-    if all(_PATH.fullmatch(line.strip()) for line in lines[: len(lines) - (len(lines) == LINES)]):
+    is_one_name = len(lines) == 1 and "/" not in lines[0]  # can be all text that there is
+    if not is_one_name and all(_PATH.fullmatch(line.strip()) for line in lines[: len(lines) - (len(lines) == LINES)]):
         return PATHS
     return _identify_table(lines)
 

@@ -286,6 +286,10 @@ def test_wrong_urls_raise(url):
         ("224.0.0.1", False),
         ("2002:7f00:1::", False),
         ("fd00::1", False),
+        ("64:ff9b::808:808", True),
+        ("64:ff9b:1::7f00:1", False),
+        ("::ffff:0:7f00:1", False),
+        ("fec0::1", False),
     ],
 )
 def test_public_addresses(address, expected):
@@ -296,6 +300,7 @@ def test_levels_of_addresses():
     """Metadata services of clouds count as this machine, also at addresses that are public or private elsewhere."""
     machine = ["127.0.0.2", "0.0.0.0", "0.1.2.3", "169.254.169.254", "168.63.129.16", "100.100.100.200", "192.0.0.192"]
     machine += ["::", "::1", "fe80::1%eth0", "fd00:ec2::254", "::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1"]
+    machine += ["::ffff:0:127.0.0.1"]
     assert {http_connection.level_of(address) for address in machine} == {http_connection.NetworkLevel.MACHINE}
     private = ["10.0.0.1", "192.168.1.1", "172.16.0.1", "100.64.0.1", "fd00::1", "::ffff:10.0.0.1", "2002:a00:1::"]
     assert {http_connection.level_of(address) for address in private} == {http_connection.NetworkLevel.PRIVATE}

@@ -9,7 +9,7 @@ import pytest
 from served_builds import make_client, running, send, serving
 
 from bitcipher.errors import BitcipherError
-from cluster.serve.access import Access, AccessControl, allowed_hosts, read_token
+from cluster.serve.access import AccessControl, AccessRules, allowed_hosts, read_token
 
 TOKEN = "0123456789abcdef-token"
 
@@ -67,7 +67,7 @@ def test_pages_of_other_sites_are_refused(client, headers, status):
 
 def test_token_is_needed_but_for_health(served_build, queue, tmp_path):
     (tmp_path / "token").write_text(f"{TOKEN}\n")
-    client = make_client(served_build, queue, Access(token=read_token(str(tmp_path / "token"))))
+    client = make_client(served_build, queue, AccessRules(token=read_token(str(tmp_path / "token"))))
     assert client.get("/health").status_code == 200
     assert client.get("/neighbors?word=w1", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
     wrong = ["", "Bearer", f"Basic {TOKEN}", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", TOKEN, "Bearer \u00ff"]
@@ -105,7 +105,7 @@ def test_each_client_has_its_own_limit():
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"{}"})
 
-    access = AccessControl(app, Access(requests_per_client=2, client_header="X-Forwarded-For"))
+    access = AccessControl(app, AccessRules(requests_per_client=2, client_header="X-Forwarded-For"))
     with serving(access) as port:
         results = []
 

@@ -89,6 +89,21 @@ def test_rest_of_a_refused_body_is_not_read_forever(fast_limits):
             drip(connection)
 
 
+def test_connection_is_kept_after_a_refused_body(fast_limits):
+    def status():
+        response = http.client.HTTPResponse(connection)
+        response.begin()
+        response.read()
+        return response.status
+
+    with serving(RequestBodies(echo)) as port, send(port, POST, b"Transfer-Encoding: chunked\r\n\r\n") as connection:
+        assert status() == 411
+        connection.sendall(b"1\r\n{\r\n0\r\n\r\n")
+        time.sleep(1.5)
+        connection.sendall(HEAD + b"\r\n")
+        assert status() == 200
+
+
 @pytest.mark.parametrize("close", [b"", b"Connection: close\r\n"])
 def test_client_that_takes_no_answer_is_cut_off(fast_limits, close):
     with serving(answer_much) as port, send(port, HEAD + close + b"\r\n") as connection:

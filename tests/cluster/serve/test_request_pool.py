@@ -3,12 +3,14 @@
 import asyncio
 import http.client
 import json
+import select
 import threading
 import time
 from concurrent.futures import Future
 
+import pytest
 from fastapi import FastAPI, Response
-from served_builds import send, serving
+from served_builds import make_client, send, serving
 
 from cluster.serve.app import PoolChoice
 from cluster.serve.request_pool import RequestPool
@@ -97,33 +99,29 @@ def test_too_many_requests_are_refused_at_once_and_others_are_answered():
             each.close()
 
 
-def test_requests_whose_bodies_arrive_together_are_refused_too():
-    async def answer_all():
-        pool = make_pool(max_waiting=1)
-        statuses, release = [], asyncio.Event()
+def test_requests_are_refused_whose_bodies_arrive_at_the_same_time(served_build, queue, monkeypatch):
+    release = threading.Event()
 
-        async def app(scope, receive, send):
-            await release.wait()
-            await Response()(scope, receive, send)
+    def encode(served, request):
+        assert release.wait(60)
+        return {"embeddings": []}
 
-        async def send(message):
-            statuses.append(message.get("status"))
-
-        async def ask():
-            messages = iter([{"type": "http.request"}])
-
-            async def receive():
-                return next(messages, None) or await asyncio.Event().wait()  # the client stays
-
-            await pool.answer(app, {"type": "http", "state": {}}, receive, send)
-
-        asked = [asyncio.create_task(ask()) for _ in range(5)]
-        await asyncio.sleep(0.05)
+    monkeypatch.setattr("cluster.serve.answers.encode_texts", encode)
+    body = b'{"texts": ["w1"]}'
+    head = b"POST /encode HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with serving(make_client(served_build, queue).app) as port:
+        asked = [send(port, head + b"Content-Length: %d\r\n\r\n{" % len(body)) for _ in range(40)]
+        with send(port, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n") as last:
+            assert answer_of(last)[0] == 200  # all heads have been read
+        for each in asked:
+            each.sendall(body[1:])
+        refused = [each for each in asked if select.select([each], [], [], 2)[0]]
         release.set()
-        await asyncio.gather(*asked)
-        return sorted(status for status in statuses if status)
-
-    assert asyncio.run(answer_all()) == [200, 200, 200, 503, 503]
+        statuses = [answer_of(each)[0] for each in asked]
+        for each in asked:
+            each.close()
+        assert len(refused) == statuses.count(503) == 40 - 21
+        assert statuses.count(200) == 21
 
 
 def test_refusal_follows_from_the_time_of_earlier_calls():
@@ -165,6 +163,23 @@ def test_end_of_the_server_ends_calls_with_an_answer(monkeypatch, caplog):
     calls.release.release()
     assert (status, "The server ends" in content) == (503, True)
     assert "Traceback" not in caplog.text
+
+
+def test_call_that_cannot_begin_takes_no_place():
+    pool = make_pool()
+
+    def fail():
+        raise RuntimeError("can't start new thread")
+
+    async def run():
+        for _ in range(3):
+            with pytest.raises(RuntimeError, match="new thread"):
+                await pool.gather([(fail,)])
+        return await pool.run(str, 1)
+
+    assert asyncio.run(asyncio.wait_for(run(), 20)) == "1"
+    assert pool._calls == 0
+    assert pool._has_room()
 
 
 def test_calls_of_a_request_are_left_after_an_error():
