@@ -58,6 +58,8 @@ class VersionWatcher:
             if problem != self._problem:
                 print_text(f"bitcipher: the newest version is not served, but the one before: {problem}.", err=True)
             self._problem = problem
+            error.__traceback__ = None  # its frames hold what was loaded
+            return_memory()
 
     def close(self) -> None:
         """End the thread. A version that it loads is given up when the process ends."""
