@@ -10,6 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bitcipher import __version__
+from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from cluster.serve import answers, page
 from cluster.serve.access import ANY_REQUEST, AccessControl, AccessRules
@@ -67,7 +68,15 @@ def make_app(
 
     async def answer(path: str, function: Callable[..., dict[str, Any]], request: Record) -> Response:
         served = current()
-        return _to_response(served, await pools[path].run(_to_json, function, served, request))
+        try:
+            content = await pools[path].run(_to_json, function, served, request)
+        except BitcipherError:
+            if current() is served:
+                raise
+            # A newer version has come, so the files of this one may have been removed.
+            served = current()
+            content = await pools[path].run(_to_json, function, served, request)
+        return _to_response(served, content)
 
     @app.get("/neighbors")
     async def neighbors(request: Annotated[NeighborsRequest, Query()]) -> Response:

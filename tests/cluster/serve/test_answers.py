@@ -1,12 +1,16 @@
 """Answers of the server equal the results of the library and of `--json`."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from bitcipher import CipherVectors
-from cluster.serve.app import VERSION_HEADER
+from cluster.serve.app import VERSION_HEADER, make_app
+from cluster.serve.served_version import ServedVersion, locate_vectors
+from cluster.serve.server_metrics import ServerMetrics
 from pipelines.embed.vectors_with_counts import load_with_counts
 
 
@@ -94,3 +98,15 @@ def test_description_names_all_arguments_and_no_page_loads_scripts(client):
     assert set(arguments) == {"word", "plus", "minus", "topn", "case_insensitive", "oov"}
     assert (arguments["topn"]["schema"]["minimum"], arguments["topn"]["schema"]["maximum"]) == (1, 1000)
     assert client.get("/docs").status_code == client.get("/redoc").status_code == 404
+
+
+def test_request_whose_version_is_removed_is_answered_by_the_next_one(served_build, queue, tmp_path):
+    shutil.copytree(served_build, tmp_path / "build")
+    uris = (str(tmp_path / "build"), served_build)
+    old, new = (ServedVersion(uri, locate_vectors(uri), queue) for uri in uris)
+    versions = iter([old])
+    client = TestClient(make_app(lambda: next(versions, new), ServerMetrics()))
+    expected = TestClient(make_app(lambda: new, ServerMetrics())).get("/explain?word=w1")
+    shutil.rmtree(tmp_path / "build")  # such as by `prune`, before the counts are read
+    answer = client.get("/explain?word=w1")
+    assert (answer.status_code, answer.json()) == (200, expected.json())
