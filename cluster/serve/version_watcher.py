@@ -33,6 +33,7 @@ class VersionWatcher:
         self._uri, self._queue, self._metrics = uri, queue, metrics
         self._check_seconds = self._wait_seconds = check_seconds
         self._problem = ""
+        self._has_replaced = False
         self._stop = Event()
         self._set(ServedVersion(uri, locate_vectors(uri, version), queue))
         self._thread: Thread | None = None
@@ -42,6 +43,11 @@ class VersionWatcher:
 
     def check(self) -> None:
         """Serve the newest version if its vectors are others. If it cannot be loaded, the present one stays."""
+        if self._has_replaced:
+            # Requests that were in progress at the switch kept the old version until now.
+            self._has_replaced = False
+            keep_out_of_collections()
+            return_memory()
         try:
             location = locate_vectors(self._uri)
             if location.uri != self.current.location.uri:
@@ -49,6 +55,7 @@ class VersionWatcher:
                 served.warm_up(self.current)
                 self._set(served)
                 del served
+                self._has_replaced = True
                 print_text(f"Serving version {location.version} now: {len(self.current.vectors):,} words.")
             self._wait_seconds, self._problem = self._check_seconds, ""
         except Exception as error:  # whatever it is, the present version stays
