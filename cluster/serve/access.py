@@ -1,4 +1,4 @@
-"""AccessRules to the server: names of hosts, pages of other sites, a token, and requests per client."""
+"""Access to the server: names of hosts, pages of other sites, a token, and requests per client."""
 
 import hmac
 import re
@@ -96,7 +96,7 @@ def read_token(path: str) -> str:
     Raises:
         BitcipherError: if the file cannot be read, or does not hold one token.
     """
-    if storage.read_bytes(path) is None:
+    if not storage.exists(path):
         raise BitcipherError(f"`--token-file` names {path}, which does not exist: {_WRITE_TOKEN}.")
     lines = [line.strip() for line in read_lines(path, max_bytes=1 << 16)]
     (token, *rest) = lines or [""]

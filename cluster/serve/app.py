@@ -57,8 +57,8 @@ def make_app(
     """Return the web application.
 
     Args:
-        current: function that returns the version to serve. Each request calls it once, so it is answered by one
-            version, which is freed after its last request.
+        current: function that returns the version to serve. Each request is answered by one version, which is freed
+            after its last request.
         metrics: metrics of the server.
         access: which requests are answered.
     """

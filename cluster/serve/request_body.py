@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from cluster.serve.error_answers import RETRY_SECONDS, answer_error
 from cluster.serve.request_records import MAX_BODY_BYTES
 
-# Seconds in which a body must arrive. At 56 kbit/s, the largest one takes 150 s, but such clients are no longer seen.
+# Seconds in which a body must arrive: 280 kbit/s for the largest one.
 BODY_SECONDS = 30.0
 
 # Bytes of all bodies that are read at the same time, so that many clients cannot fill the memory.
