@@ -9,10 +9,11 @@ from bitcipher.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from bitcipher.cipher import BitCipher
-    from bitcipher.cooccurrence import Build, open_build
-    from bitcipher.embedding import CipherEmbedding, Refinement
+    from bitcipher.cooccurrence.build import Build, open_build
+    from bitcipher.embedding.cipher_embedding import CipherEmbedding
+    from bitcipher.embedding.refinement import Refinement
     from bitcipher.errors import BitcipherError, UnknownWordError
-    from bitcipher.vectors import CipherVectors
+    from bitcipher.vectors.cipher_vectors import CipherVectors
     from bitcipher.vocabulary import OOV, Vocabulary
 
 __version__ = "0.1.0"

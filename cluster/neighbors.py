@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from bitcipher.evaluation.case_variants import CaseVariants
-from bitcipher.table import Oov
-from bitcipher.vectors import CipherVectors
+from bitcipher.table.keys import Oov
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 
 @dataclass(frozen=True)

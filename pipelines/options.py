@@ -25,9 +25,9 @@ from pipelines.ingest.read_options import ReadOptions
 from pipelines.runtime.memory_budget import MIN_MIB
 
 if TYPE_CHECKING:
-    from bitcipher.counts import ContextWindow
-    from bitcipher.embedding import CipherEmbedding
-    from bitcipher.embedding.spectral import SpectralEmbedding
+    from bitcipher.counts.context_window import ContextWindow
+    from bitcipher.embedding.cipher_embedding import CipherEmbedding
+    from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
 
 # Folder of the shipped recipes.
 RECIPES = Path(__file__).parent / "recipes"
@@ -137,10 +137,10 @@ class EmbeddingOptions(Record):
     def estimator(self) -> "CipherEmbedding | SpectralEmbedding":
         """Return the estimator of vectors with these options."""
         if self.mode == SPECTRAL:
-            from bitcipher.embedding.spectral import SpectralEmbedding
+            from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
 
             return SpectralEmbedding(self.vector_size, self.context, self.landmarks, self.landmark_contexts)
-        from bitcipher.embedding import CipherEmbedding
+        from bitcipher.embedding.cipher_embedding import CipherEmbedding
 
         return CipherEmbedding(self.bits, self.window, self.mode, self.noise, self.log, self.noise_over)
 
@@ -209,7 +209,7 @@ class BuildOptions(EmbeddingOptions, CountOptions, ReadOptions):
     @property
     def context_window(self) -> "ContextWindow":
         """Window of the counts."""
-        from bitcipher.counts import ContextWindow
+        from bitcipher.counts.context_window import ContextWindow
 
         return ContextWindow(self.window, self.summed)
 

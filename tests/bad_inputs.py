@@ -104,7 +104,7 @@ def write_inputs(folder: Path) -> dict[str, Path]:
     import tiny_tasks
     import user_folder
 
-    from bitcipher.vectors import CipherVectors
+    from bitcipher.vectors.cipher_vectors import CipherVectors
 
     (folder / "text.txt").write_text("the cat saw a dog and the dog saw the cat\n" * 50)
     (folder / "pairs.txt").write_text("the\tcat\t3\ndog\tcat\t8\na\tthe\t5\n")

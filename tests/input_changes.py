@@ -220,7 +220,8 @@ def write_inputs(folder: Path) -> None:
     import user_folder
     import yaml
 
-    from training.data import save_tokenizer, train_tokenizer
+    from training.data.tokenizer_files import save_tokenizer
+    from training.data.train_tokenizer import train_tokenizer
 
     words = user_folder.WORDS
     texts = [" ".join(words[(i * j) % len(words)] for j in range(1, 40)) for i in range(1, 90)]

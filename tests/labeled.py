@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 TAGS = ("NN", "VB", "JJ", "IN")
 KINDS = ("O", "I-PER", "I-LOC")

@@ -6,8 +6,12 @@ from typing import Any
 import numpy as np
 
 from bitcipher import CipherEmbedding, CipherVectors, Refinement, Vocabulary
-from bitcipher.counts import ContextWindow, MergedCounts, TokenizedShard, count_shard, merge_rows, renumber
-from bitcipher.embedding.spectral import SpectralEmbedding
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.merge import merge_rows, renumber
+from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.counts.shard_counts import count_shard
+from bitcipher.counts.tokenized_shard import TokenizedShard
+from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
 from pipelines.options import EmbeddingOptions
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bitcipher.counts import PairBlock
+from bitcipher.counts.pairs import PairBlock
 
 
 def block_of(rows):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 STEMS, ENDINGS = ("walk", "talk", "jump", "laugh", "paint"), ("", "s", "ed", "ing")
 WORDS = ["the", ".", "n't", "do", "u.s.", "قلب", "zero", *(stem + ending for stem in STEMS for ending in ENDINGS)]

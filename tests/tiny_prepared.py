@@ -6,7 +6,8 @@ from tiny_runs import tiny_documents
 
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from training.prepare import prepare_text, prepare_vectors
+from training.prepare.text import prepare_text
+from training.prepare.vectors import prepare_vectors
 from training.recipe import Recipe
 
 

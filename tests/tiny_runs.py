@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from training.data import finish_dataset, train_tokenizer, write_shard
+from training.data.token_shards import finish_dataset, write_shard
+from training.data.train_tokenizer import train_tokenizer
 from training.run_files import CONFIG
 
 RECIPE = {

@@ -5,8 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from training.data import save_tokenizer, special_tokens, train_tokenizer, vocab_size
-from training.models import ModelOptions, build_model, save_model
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import save_tokenizer, vocab_size
+from training.data.train_tokenizer import train_tokenizer
+from training.models.build import build_model
+from training.models.checkpoint import save_model
+from training.models.options import ModelOptions
 
 FILLERS = ("the", "house", "runs", "over", "blue", "hills", "and", "sees", "many", "dogs")
 NAMES = ("peter", "maria", "london", "oslo")

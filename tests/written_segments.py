@@ -6,17 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitcipher.counts import (
-    ContextWindow,
-    TokenizedShard,
-    count_shard,
-    digest_pairs,
-    digest_words,
-    iter_pairs,
-    read_words,
-    word_hashes,
-    write_part,
-)
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.digest import digest_pairs, digest_words, word_hashes
+from bitcipher.counts.pairs import iter_pairs
+from bitcipher.counts.segment import read_words, write_part
+from bitcipher.counts.shard_counts import count_shard
+from bitcipher.counts.tokenized_shard import TokenizedShard
 from pipelines.store.segments import Segment
 
 

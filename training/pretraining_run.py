@@ -8,30 +8,33 @@ from typing import Any
 from transformers import PreTrainedModel
 
 from bitcipher import json_files, storage
-from bitcipher.vectors import CipherVectors
-from training.data import InputFormat, TokenDataset, special_tokens, tokenizer_files, vocab_size
-from training.embeddings import (
-    FreezeSchedule,
-    freeze_all_but_embeddings,
-    init_embeddings,
-    scale_embeddings,
-    token_embeddings,
-)
+from bitcipher.vectors.cipher_vectors import CipherVectors
+from training.data.special_tokens import special_tokens
+from training.data.token_streams import TokenDataset
+from training.data.tokenizer_files import vocab_size
+from training.data.transformers_tokenizer import InputFormat, tokenizer_files
+from training.embeddings.embedding_table import token_embeddings
+from training.embeddings.freeze_schedule import FreezeSchedule, freeze_all_but_embeddings
+from training.embeddings.initialize import init_embeddings, scale_embeddings
 from training.file_digests import write_digests
-from training.loop import (
-    PairExamples,
-    SentenceExamples,
-    TextExamples,
-    TrainingRun,
-    World,
-    opening_run,
-    resolve_model_folder,
-    run_loop,
-)
+from training.loop.checkpoint_folders import resolve_model_folder
+from training.loop.distributed import World
 from training.loop.evaluation import evaluate
-from training.models import architecture_of, build_model, find_generator, load_model, training_flops
+from training.loop.examples import TextExamples
+from training.loop.pair_examples import PairExamples
+from training.loop.run_store import opening_run
+from training.loop.sentence_examples import SentenceExamples
+from training.loop.training_run import TrainingRun, run_loop
+from training.models.build import build_model
+from training.models.checkpoint import load_model
+from training.models.encoders import architecture_of
+from training.models.flops import training_flops
+from training.models.parts import find_generator
 from training.models.sentence_views import SentenceViewConfig
-from training.objectives import MaskedLM, SentenceViews, TextPairs, word_starts
+from training.objectives.masked import MaskedLM
+from training.objectives.sentence_views import SentenceViews
+from training.objectives.text_pairs import TextPairs
+from training.objectives.word_boundaries import word_starts
 from training.recipe import Recipe
 from training.run_files import CONFIG, EMBEDDING_INIT, RECIPE, PretrainingConfig
 

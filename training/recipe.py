@@ -13,11 +13,13 @@ from bitcipher.records import Float, Record, Strings
 from bitcipher.yaml_files import find_yaml, read_yaml
 from pipelines.ingest.outside_lists import ListProtocols
 from pipelines.ingest.read_options import ReadOptions
-from training.data import TokenizerOptions
-from training.embeddings import EmbeddingInitOptions
-from training.loop import LoopOptions
-from training.models import ModelOptions
-from training.objectives import Objective, TextPairs, check_objective, make_objective
+from training.data.tokenizer_options import TokenizerOptions
+from training.embeddings.options import EmbeddingInitOptions
+from training.loop.options import LoopOptions
+from training.models.options import ModelOptions
+from training.objectives.base import Objective, check_objective
+from training.objectives.registry import make_objective
+from training.objectives.text_pairs import TextPairs
 from training.settings import apply_settings
 
 

@@ -5,7 +5,7 @@ from pydantic import Field
 from bitcipher import storage
 from bitcipher.records import Record
 from pipelines.store.recorded_inputs import RecordedInputs
-from training.objectives import TextPairs
+from training.objectives.text_pairs import TextPairs
 from training.recipe import Recipe
 
 CONFIG = "run.json"

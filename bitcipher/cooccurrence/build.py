@@ -13,10 +13,13 @@ from bitcipher import storage
 from bitcipher.cooccurrence.count_matrix import read_forward_counts
 from bitcipher.cooccurrence.ppmi_matrix import ppmi_matrix
 from bitcipher.cooccurrence.word_ranks import find_ranks
-from bitcipher.counts import ContextWindow, RankFinder, VocabularyFile, open_merged
-from bitcipher.embedding.spectral import Marginals
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.merged_segments import open_merged
+from bitcipher.counts.segment_ranks import RankFinder
+from bitcipher.counts.vocabulary_file import VocabularyFile
+from bitcipher.embedding.spectral.ppmi import Marginals
 from bitcipher.errors import BitcipherError
-from bitcipher.rows import stream_marginals
+from bitcipher.rows.symmetric_counts import stream_marginals
 from bitcipher.table.manifest import MANIFEST
 from bitcipher.version_manifest import CountedVersion
 from bitcipher.versions import WORDS, find_version, manifest_uri, versions

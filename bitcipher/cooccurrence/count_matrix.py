@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from bitcipher.counts import PairBlock, concatenate, iter_merged_rows, renumber, select_pairs, select_rows
+from bitcipher.counts.merge import renumber
+from bitcipher.counts.merged_segments import iter_merged_rows
+from bitcipher.counts.pairs import PairBlock, concatenate, select_pairs, select_rows
 
 
 def read_forward_counts(

@@ -4,8 +4,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from bitcipher.cooccurrence.count_matrix import make_matrix
-from bitcipher.counts import PairBlock, split
-from bitcipher.embedding.spectral import Marginals, block_of, weight_rows
+from bitcipher.counts.pairs import PairBlock, split
+from bitcipher.embedding.spectral.ppmi import Marginals, block_of, weight_rows
 
 # Number of pairs that are weighted at a time: 48 bytes each.
 BLOCK_ENTRIES = 1 << 22

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.case_variants import CaseVariants
 from bitcipher.evaluation.evaluation_sets import AnalogyQuestion, read_analogies
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import OOV
 
 # Block size of the product of questions and table: 32 MB of scores.

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.compute as pc
 from threadpoolctl import threadpool_limits
 
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 
 # Block size of the product of queries and table: 64 MB of cosines.
 QUERY_ROWS = 512

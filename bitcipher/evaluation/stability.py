@@ -6,7 +6,7 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.neighbors import match_rows, nearest_rows, neighbor_overlap
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import OOV
 
 

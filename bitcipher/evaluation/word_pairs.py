@@ -10,8 +10,9 @@ import numpy as np
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.case_variants import CaseVariants
 from bitcipher.evaluation.evaluation_sets import read_pairs
-from bitcipher.spelling import Spelling
-from bitcipher.table import Oov, VectorTable, check_oov
+from bitcipher.spelling.spelling import Spelling
+from bitcipher.table.keys import Oov, check_oov
+from bitcipher.table.vector_table import VectorTable
 
 
 @dataclass(frozen=True)

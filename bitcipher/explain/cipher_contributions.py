@@ -10,11 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitcipher.embedding import CipherEmbedding
+from bitcipher.embedding.cipher_embedding import CipherEmbedding
 from bitcipher.explain import kernels
 from bitcipher.explain.contributions import Contribution, ContributionArrays, DimensionShare
 from bitcipher.explain.explained_vectors import ExplainedVectors
-from bitcipher.rows import CipherRows, UnknownProvenanceError, WordRows, symmetric_counts
+from bitcipher.rows.cipher_rows import CipherRows
+from bitcipher.rows.provenance import UnknownProvenanceError
+from bitcipher.rows.symmetric_counts import symmetric_counts
+from bitcipher.rows.word_rows import WordRows
 
 # Rows that are processed at once.
 BLOCK_ROWS = 4096

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.rows import Provenance
-from bitcipher.table import VectorTable
+from bitcipher.rows.provenance import Provenance
+from bitcipher.table.vector_table import VectorTable
 
 
 @dataclass(frozen=True)

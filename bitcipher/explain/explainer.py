@@ -5,14 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.embedding import CipherEmbedding
+from bitcipher.embedding.cipher_embedding import CipherEmbedding
 from bitcipher.errors import BitcipherError
 from bitcipher.explain.cipher_contributions import CipherContributions
 from bitcipher.explain.contributions import Contribution, DimensionShare, Explanation, average
 from bitcipher.explain.explained_vectors import ExplainedVectors
 from bitcipher.explain.spectral_contributions import SpectralContributions
-from bitcipher.rows import check_counts_match, read_provenance
-from bitcipher.table import Key, VectorTable
+from bitcipher.rows.provenance import check_counts_match, read_provenance
+from bitcipher.table.keys import Key
+from bitcipher.table.vector_table import VectorTable
 
 
 class Explainer:

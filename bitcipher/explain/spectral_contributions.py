@@ -14,13 +14,15 @@ from typing import NamedTuple
 import numpy as np
 
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.embedding.spectral import SpectralEmbedding
 from bitcipher.embedding.spectral.basis import Basis
+from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
 from bitcipher.explain import kernels
 from bitcipher.explain.contributions import Contribution, ContributionArrays
 from bitcipher.explain.explained_vectors import ExplainedVectors
-from bitcipher.rows import SpectralRows, WordRows, symmetric_counts
-from bitcipher.spelling import Spelling
+from bitcipher.rows.spectral_rows import SpectralRows
+from bitcipher.rows.symmetric_counts import symmetric_counts
+from bitcipher.rows.word_rows import WordRows
+from bitcipher.spelling.spelling import Spelling
 from bitcipher.vocabulary import OOV
 
 # Rows that are converted to float64 at once.

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from scipy.sparse import save_npz
 
 from bitcipher import parquet_files, storage
-from bitcipher.cooccurrence import Build
+from bitcipher.cooccurrence.build import Build
 from bitcipher.formats.row_blocks import Advance
 
 VOCABULARY = "vocabulary.parquet"

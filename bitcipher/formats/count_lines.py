@@ -8,7 +8,7 @@ import numpy as np
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.table_builder import warn_caller
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.text_files import read_lines
 
 # Lines are split from their ends, because words can hold spaces.

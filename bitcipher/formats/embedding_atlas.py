@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from bitcipher.formats.parquet import read, vector_field, write_rows
 from bitcipher.formats.row_blocks import Advance, iter_blocks
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import OOV, SCHEMA
 
 __all__ = ["read", "write"]

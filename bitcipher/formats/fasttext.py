@@ -2,7 +2,7 @@
 
 from bitcipher.formats.word2vec import write
 from bitcipher.formats.word_lines import read_lines
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 
 __all__ = ["read", "write"]
 

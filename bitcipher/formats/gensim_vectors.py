@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

@@ -6,7 +6,7 @@ from bitcipher import storage
 from bitcipher.formats.array_reader import read_array
 from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.formats.table_builder import check_table
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.text_files import read_lines
 
 VECTORS = "vectors.npy"

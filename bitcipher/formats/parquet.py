@@ -14,7 +14,7 @@ from bitcipher import parquet_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.formats.table_builder import check_table
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import SCHEMA
 
 VECTOR = "vector"

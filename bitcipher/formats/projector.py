@@ -4,7 +4,7 @@ import orjson
 
 from bitcipher import storage
 from bitcipher.formats.row_blocks import Advance, iter_blocks
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:

@@ -10,7 +10,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.formats.line_layout import HEADER, find_layout
 from bitcipher.formats.registry import FORMATS, get_format
 from bitcipher.formats.word2vec_binary import CONTROL, NotBinaryError
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.text_files import extend_ascii, marked_codec
 
 # Bytes that are read to detect a text format: enough for the first lines of any table.

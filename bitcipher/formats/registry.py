@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.row_blocks import Advance
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 
 # Patterns of the words that a format cannot represent.
 # A space separates a word from its values, and readers written in C end words at all of these characters.
@@ -41,11 +41,11 @@ class Format(NamedTuple):
     magic: bytes | None = None
 
     def write(self, table: VectorTable, target: str, advance: Advance) -> None:
-        """Write a table to a file or folder; see `bitcipher.formats.write`."""
+        """Write a table to a file or folder; see `bitcipher.formats.writer.write`."""
         self._import().write(table, target, advance)
 
     def read(self, uri: str) -> VectorTable:
-        """Read a file or folder; see `bitcipher.formats.read`."""
+        """Read a file or folder; see `bitcipher.formats.reader.read`."""
         return self._import().read(uri)
 
     def _import(self) -> Any:

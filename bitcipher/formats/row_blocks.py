@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 
 Advance = Callable[[int], None]
 """Progress callback, called with the number of rows written since the last call."""

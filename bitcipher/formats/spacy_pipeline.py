@@ -12,7 +12,7 @@ from bitcipher.formats.array_reader import read_array
 from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.table_builder import check_table
 from bitcipher.formats.tokenizer_name import tokenizer_name
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 
 if TYPE_CHECKING:
     from spacy.language import Language

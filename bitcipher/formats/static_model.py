@@ -23,9 +23,10 @@ from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.table_builder import check_table
 from bitcipher.formats.tokenizer_name import tokenizer_name
 from bitcipher.formats.word_tokenizer import make_tokenizer
-from bitcipher.table import VectorTable, safetensors_file
+from bitcipher.table import safetensors_file
 from bitcipher.table.manifest import FileEntry
 from bitcipher.table.vector_files import write_bytes
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import OOV
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bitcipher.errors import BitcipherError
-from bitcipher.table import VectorTable
 from bitcipher.table.repeated_words import may_repeat
+from bitcipher.table.vector_table import VectorTable
 
 # Maximum number of dimensions of a text or binary file: 1 MiB per vector. It is far above those of real tables, whose
 # widest have some ten thousand, and detects a damaged file before the file fills the memory.

@@ -1,6 +1,6 @@
 """`tokenizer_name`: the tokenizer that a table records in its manifest."""
 
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 
 
 def tokenizer_name(table: VectorTable) -> str:

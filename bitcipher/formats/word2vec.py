@@ -3,7 +3,7 @@
 from bitcipher import storage
 from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.word_lines import read_lines, write_lines
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 
 
 def write(table: VectorTable, target: str, advance: Advance) -> None:

@@ -20,7 +20,7 @@ from bitcipher.formats.line_layout import LineLayout, find_layout
 from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.formats.table_builder import MAX_VECTOR_SIZE, TableBuilder, check_skipped, warn_caller
 from bitcipher.formats.word_decoder import WordDecoder
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.text_files import TextStream, extend_ascii
 
 # Bytes per read. Short lines take many times their bytes while a block is split into Python objects.

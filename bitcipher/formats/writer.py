@@ -9,7 +9,7 @@ from typing import IO, Any, cast
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.registry import FORMATS, Format, get_format
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 
 # Bytes per copy: enough that the cost of a call does not matter.
 COPY_BYTES = 8 << 20

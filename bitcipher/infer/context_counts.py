@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from bitcipher.rows import ContextCounts
+from bitcipher.rows.word_rows import ContextCounts
 from bitcipher.vocabulary import OOV
 
 

@@ -7,16 +7,20 @@ import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.embedding import CipherEmbedding, Refinement
-from bitcipher.embedding.spectral import SpectralEmbedding
+from bitcipher.embedding.cipher_embedding import CipherEmbedding
+from bitcipher.embedding.refinement import Refinement
 from bitcipher.embedding.spectral.basis import Basis
 from bitcipher.embedding.spectral.ppmi import DISCOUNT, Marginals, opposite_block
+from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
 from bitcipher.errors import BitcipherError
 from bitcipher.infer.context_counts import count_contexts
-from bitcipher.rows import CipherRows, ContextCounts, Provenance, SpectralRows, check_counts_match, read_provenance
-from bitcipher.spelling import Spelling
-from bitcipher.table import VectorTable
+from bitcipher.rows.cipher_rows import CipherRows
+from bitcipher.rows.provenance import Provenance, check_counts_match, read_provenance
+from bitcipher.rows.spectral_rows import SpectralRows
+from bitcipher.rows.word_rows import ContextCounts
+from bitcipher.spelling.spelling import Spelling
 from bitcipher.table.cosines import unit
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import OOV, Vocabulary
 
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from bitcipher.embedding import CipherEmbedding
-from bitcipher.embedding.cipher_embedding import SHARE_FLOOR
+from bitcipher.embedding.cipher_embedding import SHARE_FLOOR, CipherEmbedding
 from bitcipher.rows.word_rows import ContextCounts
 from bitcipher.vocabulary import Vocabulary
 

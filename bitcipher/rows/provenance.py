@@ -7,12 +7,12 @@ import numpy as np
 from pydantic import ConfigDict, Field
 
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.embedding import CipherEmbedding
-from bitcipher.embedding.spectral import Landmarks, SpectralEmbedding
+from bitcipher.embedding.cipher_embedding import CipherEmbedding
 from bitcipher.embedding.spectral.basis import ARRAYS
+from bitcipher.embedding.spectral.spectral_embedding import Landmarks, SpectralEmbedding
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 
 SPECTRAL = "spectral"
 SOURCE = "The manifest of the vectors"

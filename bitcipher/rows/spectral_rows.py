@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.embedding.spectral import Marginals, Operand, compute_marginals, weight_rows
+from bitcipher.embedding.spectral.operand import Operand
+from bitcipher.embedding.spectral.ppmi import Marginals, compute_marginals, weight_rows
 from bitcipher.rows.symmetric_counts import stream_marginals, symmetric_counts
 
 

@@ -1,5 +1,1 @@
 """Embeddings of sentences from vectors of words. See the README."""
-
-from bitcipher.sentences.sentence_encoder import SentenceEncoder
-
-__all__ = ["SentenceEncoder"]

@@ -13,9 +13,9 @@ from bitcipher.errors import BitcipherError
 from bitcipher.formats import static_model
 from bitcipher.formats.word_tokenizer import make_tokenizer
 from bitcipher.records import Record
-from bitcipher.table import VectorTable
 from bitcipher.table.manifest import FileEntry
 from bitcipher.table.vector_files import read_checked
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import OOV
 
 FORMAT = "bitcipher-sentences/1"

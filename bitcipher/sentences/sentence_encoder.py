@@ -13,7 +13,7 @@ from bitcipher.sentences.encoder_folder import StoredEncoder, read_encoder, writ
 from bitcipher.sentences.token_finder import TokenFinder
 from bitcipher.sentences.token_table import ROWS, make_token_table
 from bitcipher.sentences.whitening import whitening
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 
 # A batch of sentences ends at one of these limits.
 BATCH_SENTENCES = 4096

@@ -6,7 +6,7 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from bitcipher.formats.word_tokenizer import PIECE
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import OOV
 
 # Weight of a word: SMOOTHING / (SMOOTHING + share of the word among all tokens) (Arora et al. 2017, "A Simple but

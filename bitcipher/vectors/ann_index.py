@@ -16,7 +16,7 @@ import numpy as np
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.installation import install_command
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import OOV
 
 if TYPE_CHECKING:

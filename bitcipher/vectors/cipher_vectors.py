@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from bitcipher.table import Key, Oov
+from bitcipher.table.keys import Key, Oov
 from bitcipher.vectors.document_distance import DocumentDistance
 from bitcipher.vectors.editable_vectors import EditableVectors
 from bitcipher.vectors.similarity import WordSimilarity
 from bitcipher.vectors.stored_vectors import StoredVectors
 
 if TYPE_CHECKING:
-    from bitcipher.counts import MergedCounts
-    from bitcipher.evaluation import AnalogiesResult, WordPairsResult
-    from bitcipher.explain import Explanation
-    from bitcipher.sentences import SentenceEncoder
+    from bitcipher.counts.merged_counts import MergedCounts
+    from bitcipher.evaluation.analogies import AnalogiesResult
+    from bitcipher.evaluation.word_pairs import WordPairsResult
+    from bitcipher.explain.contributions import Explanation
+    from bitcipher.sentences.sentence_encoder import SentenceEncoder
 
 # Words that a notebook shows of a table.
 SHOWN_WORDS = 5
@@ -90,12 +91,12 @@ class CipherVectors(WordSimilarity, DocumentDistance, EditableVectors, StoredVec
         dummy4unknown: bool = False,
         oov: Oov = False,
     ) -> "WordPairsResult":
-        """Correlate cosines with human similarity scores; see `bitcipher.evaluation.evaluate_word_pairs`.
+        """Correlate cosines with human similarity scores; see `bitcipher.evaluation.word_pairs.evaluate_word_pairs`.
 
         Raises:
             BitcipherError: if the file is missing or damaged, or if the vocabulary covers fewer than two pairs.
         """
-        from bitcipher.evaluation import evaluate_word_pairs
+        from bitcipher.evaluation.word_pairs import evaluate_word_pairs
 
         return evaluate_word_pairs(self, pairs, delimiter, restrict_vocab, case_insensitive, dummy4unknown, oov)
 
@@ -106,24 +107,24 @@ class CipherVectors(WordSimilarity, DocumentDistance, EditableVectors, StoredVec
         case_insensitive: bool = True,
         dummy4unknown: bool = False,
     ) -> "AnalogiesResult":
-        """Answer analogy questions by 3CosAdd; see `bitcipher.evaluation.evaluate_word_analogies`.
+        """Answer analogy questions by 3CosAdd; see `bitcipher.evaluation.analogies.evaluate_word_analogies`.
 
         Raises:
             BitcipherError: if the file is missing or damaged, or if the vocabulary covers none of the questions.
         """
-        from bitcipher.evaluation import evaluate_word_analogies
+        from bitcipher.evaluation.analogies import evaluate_word_analogies
 
         return evaluate_word_analogies(self, analogies, restrict_vocab, case_insensitive, dummy4unknown)
 
     def explain(self, word: Key, other: Key | None = None, topn: int = 10, *, counts: "MergedCounts") -> "Explanation":
-        """Return the contributions of context words to a vector or a similarity; see `bitcipher.explain.Explainer`.
+        """Return the contributions of context words to a vector or a similarity; see `bitcipher.explain.explainer`.
 
         Raises:
             BitcipherError: if the provenance is unknown, the mode is cipher, or the vectors were made from other
                 counts.
             UnknownWordError: if a word has no row.
         """
-        from bitcipher.explain import explain
+        from bitcipher.explain.explainer import explain
 
         return explain(self, counts, word, other, topn)
 
@@ -149,7 +150,7 @@ class CipherVectors(WordSimilarity, DocumentDistance, EditableVectors, StoredVec
         >>> sorted(word for word, _ in vectors.most_similar("leaping", topn=4, oov="spelling"))
         ['jumping', 'laughing', 'talking', 'walking']
         """
-        from bitcipher.spelling import Spelling
+        from bitcipher.spelling.spelling import Spelling
 
         if not 0 < share <= 1:
             raise BitcipherError(f"`share` must be above 0 and at most 1, got {share!r}.")
@@ -177,17 +178,17 @@ class CipherVectors(WordSimilarity, DocumentDistance, EditableVectors, StoredVec
 
     @cached_property
     def _sentence_encoder(self) -> "SentenceEncoder":
-        from bitcipher.sentences import SentenceEncoder
+        from bitcipher.sentences.sentence_encoder import SentenceEncoder
 
         return SentenceEncoder.from_vectors(self)
 
     def infer(self, contexts: Iterable[Sequence[str]], word: str, counts: "MergedCounts | None" = None) -> np.ndarray:
-        """Return the vector of a new word from sentences that contain it, (d,) float32; see `bitcipher.infer.infer`.
+        """Return the vector of a new word from sentences that contain it, (d,) float32; see `infer.inference`.
 
         Raises:
             BitcipherError: if the sentences give the word no context, the provenance is unknown, or `counts` is
                 required but missing.
         """
-        from bitcipher.infer import infer
+        from bitcipher.infer.inference import infer
 
         return infer(self, contexts, word, counts)

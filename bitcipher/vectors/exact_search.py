@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg  # noqa: F401  its BLAS is that of products in kernels, and limits of threads need it loaded
 
 from bitcipher.kernel_cache import kernel
-from bitcipher.table import VectorTable
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import OOV
 
 # Rows per product. With 32 queries, their cosines take 256 kB, which fit into the cache of a core.

@@ -12,7 +12,7 @@ from bitcipher.table.keys import Key, Oov, as_list, check_oov
 from bitcipher.table.vector_table import VectorTable
 
 if TYPE_CHECKING:
-    from bitcipher.spelling import Spelling
+    from bitcipher.spelling.spelling import Spelling
 
 
 class WordLookup(VectorTable):
@@ -22,7 +22,7 @@ class WordLookup(VectorTable):
     def spelling(self) -> "Spelling | None":
         """Vectors of n-grams, which give a vector to any string; None if the table has none."""
         # Loading and querying vectors of known words does not load numba.
-        from bitcipher.spelling import Spelling
+        from bitcipher.spelling.spelling import Spelling
 
         return Spelling.from_arrays(self.refinement)
 
@@ -32,7 +32,7 @@ class WordLookup(VectorTable):
         Raises:
             BitcipherError: if the table has none.
         """
-        from bitcipher.spelling import Spelling
+        from bitcipher.spelling.spelling import Spelling
 
         return self.spelling or Spelling.require(self.refinement, word)
 

@@ -26,7 +26,7 @@ COSMUL_EPSILON = 1e-6
 
 
 class NeighborIndex(Protocol):
-    """A search for the rows of a table that are nearest to a vector, such as `bitcipher.vectors.WordIndex`."""
+    """A search for the rows of a table that are nearest to a vector, such as `WordIndex` of `ann_index`."""
 
     def nearest(self, query: np.ndarray, topn: int) -> np.ndarray:
         """Return row numbers, (n,) int64, ascending. They contain the nearest rows unless the search misses some.

@@ -12,8 +12,8 @@ import numpy as np
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.installation import install_command
-from bitcipher.table import read_folder, write_folder
 from bitcipher.table.manifest import MANIFEST
+from bitcipher.table.vector_folder import read_folder, write_folder
 from bitcipher.table.vector_table import VectorTable
 from bitcipher.vectors import hub
 from bitcipher.versions import VERSIONS, vectors_of
@@ -84,7 +84,7 @@ class StoredVectors(VectorTable):
             uri: a local path, a URI that fsspec supports, an address of a file on the web, or hf://OWNER/NAME (see
                 `from_pretrained`). Text files and word2vec's binary files can be compressed with gzip.
             version: version of the build, by default the newest.
-            format: a name in `bitcipher.formats.FORMATS`, by default detected from the content.
+            format: a name in `bitcipher.formats.registry.FORMATS`, by default detected from the content.
             mmap: whether to memory-map the vectors of a local build or folder of `save`, copy-on-write: no change of
                 the array in memory changes a file.
             verify: whether to check the SHA-256 and the values of memory-mapped vectors too, which reads them (about
@@ -98,7 +98,7 @@ class StoredVectors(VectorTable):
             uri = hub.download(uri)
         if version is not None or (format is None and _is_folder_of_vectors(uri)):
             return cls.from_table(read_folder(vectors_of(uri, version), mmap, verify))
-        from bitcipher.formats import read
+        from bitcipher.formats.reader import read
 
         return cls.from_table(read(uri, format))
 
@@ -203,13 +203,13 @@ class StoredVectors(VectorTable):
         """Write the vectors in the format of another library. Equal vectors give equal bytes.
 
         Args:
-            format: a name in `bitcipher.formats.FORMATS`.
+            format: a name in `bitcipher.formats.registry.FORMATS`.
             target: a local path or a URI that fsspec supports. It must not exist.
 
         Raises:
             BitcipherError: if `target` exists, or if the format cannot represent one of the words.
         """
-        from bitcipher.formats import write
+        from bitcipher.formats.writer import write
 
         write(self, format, target)
 

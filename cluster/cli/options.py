@@ -17,7 +17,7 @@ from bitcipher.records import Metavar, Record
 from cluster.metavars import MODEL, SETTING
 
 if TYPE_CHECKING:
-    from bitcipher.table import Oov
+    from bitcipher.table.keys import Oov
 
 Workers = Annotated[
     int,

@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bitcipher import json_files, storage
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from cluster.demo.docstrings import installed_roots, write_docstrings
 from pipelines.builds.build import build
 from pipelines.builds.report import read_report

@@ -43,7 +43,7 @@ def look_up_vectors(served: ServedVersion, request: VectorsRequest) -> dict[str,
 
 
 def explain_word(served: ServedVersion, request: ExplainRequest) -> dict[str, Any]:
-    """Return the contributions to a vector or to the similarity of two words; see `bitcipher.explain.Explanation`.
+    """Return the contributions to a vector or to the similarity of two words; see `Explanation`.
 
     Raises:
         BitcipherError: if there are no counts, or the vectors cannot be explained.

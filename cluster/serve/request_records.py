@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from bitcipher.records import Record
-from bitcipher.table import Oov
+from bitcipher.table.keys import Oov
 
 # Each of these words is a search of the whole table.
 MAX_QUERIES = 16

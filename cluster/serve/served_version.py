@@ -12,11 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher import storage
-from bitcipher.counts import MergedCounts
+from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.errors import BitcipherError
-from bitcipher.explain import Explanation, explain
-from bitcipher.table import Key
-from bitcipher.vectors import CipherVectors, hub
+from bitcipher.explain.contributions import Explanation
+from bitcipher.explain.explainer import explain
+from bitcipher.table.keys import Key
+from bitcipher.vectors import hub
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vectors.exact_search import ExactSearch
 from bitcipher.versions import read_version, versions
 from cluster.neighbors import NeighborFinder, NeighborQuery, WordNeighbors

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.table import read_folder
+from bitcipher.table.vector_folder import read_folder
 from bitcipher.versions import versions
 from pipelines.builds.job import Job, clean_up, finish_job, start_job, vocabulary_inputs
 from pipelines.builds.make_version import make_version

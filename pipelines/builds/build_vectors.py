@@ -8,7 +8,8 @@ from typing import Any
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.table import VectorTable, read_folder
+from bitcipher.table.vector_folder import read_folder
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.versions import vectors_of
 from pipelines.builds.build import build
 from pipelines.ingest.given_documents import FILE_OPTIONS, GivenSources, find_sources, spooling

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from bitcipher import storage
-from bitcipher.table import vectors_digest
 from bitcipher.table.manifest import TableManifest
+from bitcipher.table.vector_files import vectors_digest
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import VECTORS
 from pipelines.builds.job import Job

@@ -3,7 +3,7 @@
 import re
 
 from bitcipher import json_files, storage
-from bitcipher.counts import part_files
+from bitcipher.counts.segment import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import VERSIONS, manifest_uri, versions
 from pipelines.store import layout

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.neighbors import match_rows, nearest_rows, neighbor_overlap
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.store.manifest import Drift, RankMoves, VectorMoves
 
 # The neighbors of a sample of SAMPLE_WORDS words are compared. The ranks of the sample are evenly spaced among the

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher.counts import PASSAGE_TOKENS, TokenizedShard
+from bitcipher.counts.shard_counts import PASSAGE_TOKENS
+from bitcipher.counts.tokenized_shard import TokenizedShard
 from pipelines.ingest.document_chunks import DocumentChunk
 from pipelines.tokenizers import Tokenizer
 

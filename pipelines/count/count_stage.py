@@ -13,16 +13,10 @@ from itertools import chain
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import (
-    CountDigest,
-    PairBlock,
-    count_shard,
-    digest_pairs,
-    digest_words,
-    remove_part,
-    word_hashes,
-    write_part,
-)
+from bitcipher.counts.digest import CountDigest, digest_pairs, digest_words, word_hashes
+from bitcipher.counts.pairs import PairBlock
+from bitcipher.counts.segment import remove_part, write_part
+from bitcipher.counts.shard_counts import count_shard
 from pipelines.count.count_batches import CountBatch, iter_batches
 from pipelines.count.count_tasks import CountTask
 from pipelines.ingest.document_chunks import DocumentChunk

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from bitcipher import storage
-from bitcipher.counts import MergedCounts
-from bitcipher.embedding import Refinement
+from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding.cipher_embedding import SUMS_BYTES
+from bitcipher.embedding.refinement import Refinement
 from bitcipher.embedding.row_blocks import ArrayRows
-from bitcipher.embedding.spectral import SpectralEmbedding
-from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS
-from bitcipher.vectors import CipherVectors
+from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, SpectralEmbedding
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.embed.cipher_ranges import cipher_table
-from pipelines.embed.spectral import CountPaths
+from pipelines.embed.spectral.word_ranges import CountPaths
 from pipelines.embed.spectral_vectors import EarlierBasis, SpectralJob, check_basis, earlier_vectors, spectral_table
 from pipelines.embed.spelled_rows import add_spelling
 from pipelines.embed.stage_runner import stage_runner

@@ -8,16 +8,18 @@ import numpy as np
 import pyarrow.compute as pc
 from threadpoolctl import threadpool_limits
 
-from bitcipher.counts import ContextWindow
+from bitcipher.counts.context_window import ContextWindow
 from bitcipher.embedding.row_blocks import iter_blocks, sum_in_order
-from bitcipher.embedding.spectral import InMemoryProducts, Products, SpectralEmbedding, Spectrum, check_window
 from bitcipher.embedding.spectral.basis import ARRAYS, Basis, closest_rotation
+from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
+from bitcipher.embedding.spectral.spectral_embedding import Products, SpectralEmbedding, Spectrum, check_window
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import vectors_of
 from bitcipher.vocabulary import Vocabulary
-from pipelines.embed import spectral
-from pipelines.embed.spectral import ProgressProducts
+from pipelines.embed.spectral.factorization import factor
+from pipelines.embed.spectral.progress import ProgressProducts
+from pipelines.embed.spectral.word_ranges import CountPaths
 from pipelines.embed.spelled_rows import add_spelling, context_vectors
 from pipelines.embed.stage_runner import RunStage, stage_runner
 from pipelines.embed.stored_counts import StoredCounts
@@ -179,8 +181,8 @@ class SpectralJob:
             threads = available_cores()
             products = InMemoryProducts.from_counts(counts.open(threads), window.size, columns, threads)
             return use_products(products, products.blocks)
-        return spectral.factor(
-            spectral.CountPaths(counts.vocabulary, counts.segments, self.work),
+        return factor(
+            CountPaths(counts.vocabulary, counts.segments, self.work),
             window,
             columns,
             use_products,

@@ -7,8 +7,8 @@ import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
 from bitcipher.embedding.row_blocks import Finish, RowSource, finished_rows
-from bitcipher.spelling import FIT_WORDS, Spelling
-from bitcipher.vectors import CipherVectors
+from bitcipher.spelling.spelling import FIT_WORDS, Spelling
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import Vocabulary
 from pipelines.embed.table_vectors import RawTable
 

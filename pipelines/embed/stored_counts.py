@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from bitcipher import __version__, storage
-from bitcipher.counts import ContextWindow, MergedCounts, VocabularyFile, open_merged
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.counts.merged_segments import open_merged
+from bitcipher.counts.vocabulary_file import VocabularyFile
 from bitcipher.versions import WORDS
 from pipelines.options import BuildOptions
 from pipelines.store.manifest import BuildManifest, CountDigests

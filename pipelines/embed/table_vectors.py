@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from bitcipher.counts import ContextWindow
+from bitcipher.counts.context_window import ContextWindow
 from bitcipher.embedding.row_blocks import Finish, RowSource, finished_table
 from bitcipher.errors import BitcipherError
-from bitcipher.table import TableFields
-from bitcipher.vectors import CipherVectors
+from bitcipher.table.vector_folder import TableFields
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import Vocabulary
 from pipelines.embed.libraries import describe_libraries
 from pipelines.options import EmbeddingOptions

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from bitcipher.counts import MergedCounts
+from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import vectors_of, versions
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.options import BuildOptions

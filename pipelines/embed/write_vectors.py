@@ -8,8 +8,9 @@ from threadpoolctl import threadpool_limits
 
 from bitcipher import storage
 from bitcipher.embedding.row_blocks import Finish, RowSource, finished_rows
-from bitcipher.table import TableFields, VectorFile, complete_folder, plan_files, write_file
 from bitcipher.table.manifest import FileEntry
+from bitcipher.table.vector_files import VectorFile, plan_files, write_file
+from bitcipher.table.vector_folder import TableFields, complete_folder
 from pipelines.embed.stage_runner import RunStage
 from pipelines.embed.table_vectors import RawTable
 from pipelines.store.manifest import VectorSizes

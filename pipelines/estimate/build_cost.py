@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from math import ceil
 
-from bitcipher.embedding.spectral import SpectralEmbedding
-from bitcipher.spelling import FIT_WORDS
+from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
+from bitcipher.spelling.spelling import FIT_WORDS
 from pipelines.embed.table_memory import sums_bytes
 from pipelines.estimate.calibration import Calibration, Rates
 from pipelines.estimate.corpus_laws import CorpusLaws

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import merge_words
+from bitcipher.counts.segment_words import merge_words
 from bitcipher.errors import BitcipherError
 from pipelines.estimate.calibration import Calibration, Rates
 from pipelines.estimate.embed_trial import embed_sample

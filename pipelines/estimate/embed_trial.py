@@ -5,11 +5,15 @@ import time
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, MergedCounts, iter_pairs, open_merged
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.counts.merged_segments import open_merged
+from bitcipher.counts.pairs import iter_pairs
 from bitcipher.embedding.row_blocks import RowSource
-from bitcipher.embedding.spectral import InMemoryProducts, Products, SpectralEmbedding, check_window
+from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
+from bitcipher.embedding.spectral.spectral_embedding import Products, SpectralEmbedding, check_window
 from bitcipher.errors import BitcipherError
-from bitcipher.spelling import FIT_WORDS
+from bitcipher.spelling.spelling import FIT_WORDS
 from bitcipher.vocabulary import Vocabulary
 from pipelines.embed.embed_counts import embed
 from pipelines.embed.spectral_vectors import spectral_table

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from bitcipher.embedding.spectral import block_count
+from bitcipher.embedding.spectral.ppmi import block_count
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, SpectralEmbedding, columns_per_product
-from bitcipher.spelling import FIT_WORDS
+from bitcipher.spelling.spelling import FIT_WORDS
 from pipelines.embed.spectral.word_ranges import MIN_SHARE, word_bytes
 from pipelines.embed.table_memory import pass_bytes, sums_bytes
 from pipelines.options import EmbeddingOptions
@@ -35,7 +35,7 @@ SPECTRAL_BYTES = 2 * (4 + 4)
 SPELLING_BYTES = 20
 
 # Bytes per word of the segment that a worker reads, and per word of the vocabulary in this segment, while its ranks are
-# found: three bits and positions; a number and three ranks (`bitcipher.counts.SegmentRanks`).
+# found: three bits and positions; a number and three ranks (`bitcipher.counts.segment_ranks.SegmentRanks`).
 SEGMENT_WORD_BYTES = 0.5
 FOUND_WORD_BYTES = 4 * 4
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from bitcipher.counts import CountDigest
+from bitcipher.counts.digest import CountDigest
 from pipelines.store.segments import Segment, next_merges
 
 

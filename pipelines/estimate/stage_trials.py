@@ -11,7 +11,7 @@ import pyarrow as pa
 from scipy.optimize import nnls
 
 from bitcipher import parquet_files, storage
-from bitcipher.counts import part_files, read_words
+from bitcipher.counts.segment import part_files, read_words
 from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import CountTask
 from pipelines.estimate.calibration import GrowthPoint

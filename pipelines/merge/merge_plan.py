@@ -3,7 +3,7 @@
 from itertools import accumulate
 
 from bitcipher import storage
-from bitcipher.counts import ALL_WORDS, SegmentSample, WordRange, choose_ranges, sample_step
+from bitcipher.counts.word_ranges import ALL_WORDS, SegmentSample, WordRange, choose_ranges, sample_step
 from pipelines.merge.merge_records import (
     MergeInput,
     NumberedWords,

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitcipher.counts import RowRange, WordRange
+from bitcipher.counts.row_ranges import RowRange
+from bitcipher.counts.word_ranges import WordRange
 from pipelines.merge.number_tables import NumberTable
 
 

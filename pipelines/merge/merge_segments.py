@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import CountDigest, digest_words
+from bitcipher.counts.digest import CountDigest, digest_words
 from bitcipher.errors import BitcipherError
 from pipelines.merge.merge_plan import MergePlan
 from pipelines.merge.merge_progress import MergeProgress

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher import parquet_files, storage
-from bitcipher.counts import check_numbers
+from bitcipher.counts.segment import check_numbers
 
 NUMBER = "number"
 

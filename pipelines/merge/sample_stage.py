@@ -1,9 +1,9 @@
-"""Stage that samples the words of segments, to choose ranges of words (`bitcipher.counts.choose_ranges`)."""
+"""Stage that samples the words of segments, to choose ranges of words (`choose_ranges`)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bitcipher.counts import SegmentSample, sample_words
+from bitcipher.counts.word_ranges import SegmentSample, sample_words
 
 
 @dataclass(frozen=True)

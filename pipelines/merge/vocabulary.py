@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bitcipher import storage
-from bitcipher.counts import merge_words
+from bitcipher.counts.segment_words import merge_words
 from bitcipher.errors import BitcipherError
 from bitcipher.normalization import normalize
 from bitcipher.text_files import read_lines
@@ -29,7 +29,7 @@ class CandidateWords:
     index: int
     """Number of the range; 0 for all words."""
     words: pa.Table
-    """The words, with the columns of `bitcipher.counts.merge_words`."""
+    """The words, with the columns of `bitcipher.counts.segment_words.merge_words`."""
     others: OtherWords
     """Sums over the other words of the range."""
 

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipelines.clean import CleaningRule, Document, Drop, clean
+from pipelines.clean.base import CleaningRule, Drop
+from pipelines.clean.document import Document
+from pipelines.clean.registry import clean
 from pipelines.ingest.raw_documents import RawDocument
 
 # Reason to drop documents without text.

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from bitcipher import parquet_files, storage
 from bitcipher.records import FROM_LIST, Count, Record, Strings
-from pipelines.clean import load_rules
+from pipelines.clean.registry import load_rules
 from pipelines.duplicates.keys import compute_keys
 from pipelines.ingest.documents import read_whole_records
 from pipelines.ingest.quarantine import Quarantine

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bitcipher.records import Metavar
-from pipelines.clean import Rules
+from pipelines.clean.registry import Rules
 from pipelines.duplicates.keys import fingerprint
 from pipelines.duplicates.options import DuplicateOptions
 from pipelines.ingest.content_hash import sha256

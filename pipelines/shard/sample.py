@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pipelines.clean import load_rules
+from pipelines.clean.registry import load_rules
 from pipelines.ingest.documents import read_whole_records
 from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.sources import Source, list_sources

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from bitcipher import json_files, storage, versions
-from bitcipher.counts import VocabularyFile
+from bitcipher.counts.vocabulary_file import VocabularyFile
 from bitcipher.errors import BitcipherError
 from bitcipher.record_table import TableReference
 from bitcipher.records import Count, Record, Strings

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from bitcipher.counts import CountDigest
+from bitcipher.counts.digest import CountDigest
 from bitcipher.records import Count, Record, Strings
 
 # Segments form a tier if the largest has at most TIER times the pairs of the smallest. A tier of at least TIER segments

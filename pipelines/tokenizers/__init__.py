@@ -5,7 +5,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from bitcipher import storage
-from bitcipher.counts import TokenizedShard
+from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.errors import BitcipherError
 from bitcipher.normalization import Normalization
 from pipelines.spacy_import import import_spacy

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher.counts import TokenizedShard
+from bitcipher.counts.tokenized_shard import TokenizedShard
 from pipelines.tokenizers import chunk_kernels as kernels
 from pipelines.tokenizers.boundary_rules import BoundaryRules
 from pipelines.tokenizers.chunk_tokens import ChunkTokens

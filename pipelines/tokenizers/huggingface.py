@@ -8,7 +8,7 @@ import pyarrow as pa
 from tokenizers import Tokenizer
 
 from bitcipher import storage
-from bitcipher.counts import TokenizedShard
+from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.errors import BitcipherError, first_line
 
 # Number of characters encoded at a time. Small batches save memory: an encoding takes hundreds of bytes per token.

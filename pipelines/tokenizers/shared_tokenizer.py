@@ -5,7 +5,7 @@ from weakref import WeakValueDictionary
 
 import pyarrow as pa
 
-from bitcipher.counts import TokenizedShard
+from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.normalization import Normalization
 from pipelines.tokenizers import Tokenizer, make_tokenizer
 

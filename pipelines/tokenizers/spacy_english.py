@@ -21,7 +21,7 @@ from spacy.tokenizer import Tokenizer
 from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 from spacy.vocab import Vocab
 
-from bitcipher.counts import TokenizedShard
+from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.errors import BitcipherError
 from bitcipher.normalization import Normalization
 from pipelines.tokenizers.affix_peeling import AffixPeeler

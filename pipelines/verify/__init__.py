@@ -3,7 +3,3 @@
 Input: the folder of a build, of vectors, or of document shards. Output: a list of damaged files, each with a sentence
 about the damage, what the file holds, and how to replace it. Nothing is changed.
 """
-
-from pipelines.verify.verify import VerifyResult, run_checks, verify
-
-__all__ = ["VerifyResult", "run_checks", "verify"]

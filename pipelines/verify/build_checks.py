@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from bitcipher import storage
-from bitcipher.counts import part_files
+from bitcipher.counts.segment import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import WORDS, manifest_uri, versions
 from pipelines.builds.report import read_report

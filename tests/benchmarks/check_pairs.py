@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from bitcipher.counts import iter_pairs, read_words
+from bitcipher.counts.pairs import iter_pairs
+from bitcipher.counts.segment import read_words
 
 RECORD = np.dtype([("left", "<i4"), ("right", "<i4"), ("count", "<f8")])
 BAND_RECORDS = 1 << 25  # 0.5 GB of records, and about 3 GB for both matrices

@@ -6,8 +6,9 @@ import time
 from hashlib import sha256
 from pathlib import Path
 
-from pipelines.clean import Document, Drop
+from pipelines.clean.base import Drop
 from pipelines.clean.c4 import C4Rule
+from pipelines.clean.document import Document
 from pipelines.clean.fineweb import FineWebRule
 from pipelines.clean.gopher_quality import GopherQualityRule
 from pipelines.clean.gopher_repetition import GopherRepetitionRule

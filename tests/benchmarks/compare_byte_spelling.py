@@ -28,7 +28,7 @@ from measure_spelling import (
     share_of_nearest,
 )
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from training.byte_embeddings.alignment import align
 from training.byte_embeddings.options import AlignmentOptions
 from training.settings import apply_settings

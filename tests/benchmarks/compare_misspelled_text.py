@@ -38,9 +38,9 @@ from training.byte_embeddings.stored_embeddings import load_byte_embeddings
 from training.byte_embeddings.table_replacement import byte_table
 from training.byte_embeddings.whole_words import WordBatch, WordEncoder
 from training.byte_embeddings.word_tuning import score_words, tune_on_words
-from training.decoding import open_model
+from training.decoding.stored_model import open_model
 from training.markdown import format_table
-from training.models import input_embeddings
+from training.models.parts import input_embeddings
 
 PASSAGE_WORDS = 24
 MASKED = 0.15  # of the words of one token

@@ -26,9 +26,10 @@ from compare_build import BITCIPHER
 
 from bitcipher import CipherVectors
 from pipelines.runtime.progress import StageProgress
-from training.curves import read_run
 from training.curves.comparison import compare_runs
-from training.data import SequenceOrder, Sequences, TokenDataset
+from training.curves.run_groups import read_run
+from training.data.sequence_order import SequenceOrder
+from training.data.token_streams import Sequences, TokenDataset
 from training.launch.pretraining import launch_pretraining
 from training.recipe import find_recipe, read_recipe
 from training.run_files import CONFIG, PretrainingConfig

@@ -8,7 +8,9 @@ import sys
 import pyarrow as pa
 from prepare import read_texts
 
-from bitcipher.counts import ContextWindow, count_shard, write_part
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.segment import write_part
+from bitcipher.counts.shard_counts import count_shard
 from pipelines.tokenizers import make_tokenizer
 
 

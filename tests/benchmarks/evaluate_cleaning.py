@@ -11,8 +11,9 @@ from evaluate_vectors import restrict_to_shared
 
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.evaluation_sets import list_similarity_files
-from bitcipher.vectors import CipherVectors
-from training.probes import probe, read_task
+from bitcipher.vectors.cipher_vectors import CipherVectors
+from training.probes.probe_scores import probe
+from training.probes.tasks import read_task
 
 # Minimum number of pairs of a set whose words all vectors have.
 MIN_PAIRS = 30

@@ -27,7 +27,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from bitcipher import CipherVectors, open_build
 from bitcipher.formats.word_tokenizer import make_tokenizer
-from bitcipher.sentences import SentenceEncoder
+from bitcipher.sentences.sentence_encoder import SentenceEncoder
 from bitcipher.vocabulary import OOV
 
 # First bytes of a model of fastText.

@@ -14,7 +14,7 @@ from fasttext_model import FastTextModel
 from scipy import stats
 
 from bitcipher.evaluation.evaluation_sets import ScoredPair, read_pairs
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 RESAMPLES = 1000  # samples of the pairs with replacement
 Spell = Callable[[Sequence[str]], np.ndarray]

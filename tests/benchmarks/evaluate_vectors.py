@@ -9,9 +9,10 @@ import sys
 import numpy as np
 
 from bitcipher.evaluation.evaluation_sets import list_similarity_files
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import OOV
-from training.probes import ProbeResult, probe, read_task
+from training.probes.probe_scores import ProbeResult, probe
+from training.probes.tasks import read_task
 
 
 def restrict_to_shared(tables: list[CipherVectors]) -> list[CipherVectors]:

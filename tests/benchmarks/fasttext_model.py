@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 
 class FastTextModel(NamedTuple):

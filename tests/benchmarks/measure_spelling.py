@@ -16,8 +16,8 @@ from fasttext_model import FastTextModel
 from misspellings import Misspelling, read_misspellings
 
 from bitcipher.evaluation.evaluation_sets import list_similarity_files
-from bitcipher.spelling import Spelling
-from bitcipher.vectors import CipherVectors
+from bitcipher.spelling.spelling import Spelling
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 from pipelines.options import EmbeddingOptions
 

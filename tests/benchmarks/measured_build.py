@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bitcipher.counts import part_files
+from bitcipher.counts.segment import part_files
 from pipelines.builds.report import read_report
 from pipelines.estimate.build_cost import BuildCost
 from pipelines.merge.merge_segments import merge_segments

@@ -18,19 +18,14 @@ from prepare import read_texts
 
 from bitcipher import noise
 from bitcipher.cipher import BitCipher
-from bitcipher.counts import (
-    ContextWindow,
-    MergedCounts,
-    PairBlock,
-    concatenate,
-    count_shard,
-    iter_pairs,
-    merge_rows,
-    merge_words,
-    read_words,
-    write_part,
-)
-from bitcipher.embedding import CipherEmbedding
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.merge import merge_rows
+from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.counts.pairs import PairBlock, concatenate, iter_pairs
+from bitcipher.counts.segment import read_words, write_part
+from bitcipher.counts.segment_words import merge_words
+from bitcipher.counts.shard_counts import count_shard
+from bitcipher.embedding.cipher_embedding import CipherEmbedding
 from bitcipher.vocabulary import NO_WORDS, Vocabulary
 from pipelines.ingest.sources import list_sources
 from pipelines.merge.vocabulary import CandidateWords, choose_vocabulary

@@ -15,18 +15,15 @@ import spacy
 from multiply_counts import codes_of, table_of_scipy
 from paired_text import DOCUMENT_TOKENS, WORDS, MadeText
 
-from bitcipher.counts import (
-    ContextWindow,
-    MergedCounts,
-    PairBlock,
-    TokenizedShard,
-    concatenate,
-    count_shard,
-    merge_rows,
-    renumber,
-)
-from bitcipher.embedding import CipherEmbedding
-from bitcipher.embedding.spectral import InMemoryProducts, compute_marginals, weight_rows
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.merge import merge_rows, renumber
+from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.counts.pairs import PairBlock, concatenate
+from bitcipher.counts.shard_counts import count_shard
+from bitcipher.counts.tokenized_shard import TokenizedShard
+from bitcipher.embedding.cipher_embedding import CipherEmbedding
+from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
+from bitcipher.embedding.spectral.ppmi import compute_marginals, weight_rows
 from bitcipher.embedding.spectral.transpose import forward_and_backward
 from bitcipher.vocabulary import Vocabulary
 from pipelines.duplicates.keys import compute_keys

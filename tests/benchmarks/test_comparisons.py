@@ -18,7 +18,7 @@ from gensim.models.fasttext import FastText, save_facebook_model
 from peers import missing_peer
 from run import COMPARISONS
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 HERE = Path(__file__).parent
 

@@ -7,7 +7,7 @@ train_gpt2.py nanogpt FOLDER STEPS CHECKOUT           train.py of a checkout of 
 
 All have 12 layers, hidden size 768, inner size 3,072, 1,024 positions, 50,304 tokens, batches of 32 sequences,
 bfloat16, fused AdamW, clipping and torch.compile. None evaluates or saves while it is measured. The FLOPs per token are
-those of `training.models.training_flops`, and the peak is that of the GPU's data sheet.
+those of `training.models.flops.training_flops`, and the peak is that of the GPU's data sheet.
 """
 
 import json
@@ -25,11 +25,14 @@ import torch
 
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
-from training.data import Sequences, TokenDataset, special_tokens, vocab_size
-from training.loop import read_metrics
+from training.data.special_tokens import special_tokens
+from training.data.token_streams import Sequences, TokenDataset
+from training.data.tokenizer_files import vocab_size
+from training.loop.metrics_logger import read_metrics
 from training.loop.utilization import peak_of
-from training.models import build_model, training_flops
-from training.prepare import prepare_text
+from training.models.build import build_model
+from training.models.flops import training_flops
+from training.prepare.text import prepare_text
 from training.pretraining_run import run_pretraining
 from training.recipe import Recipe, read_recipe
 

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
-from training.loop import read_metrics
-from training.prepare import prepare_text, prepare_vectors
+from training.loop.metrics_logger import read_metrics
+from training.prepare.text import prepare_text
+from training.prepare.vectors import prepare_vectors
 from training.pretraining_run import run_pretraining
 from training.recipe import Recipe, find_recipe, read_recipe
 

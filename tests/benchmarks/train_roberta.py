@@ -17,19 +17,20 @@ from statistics import median
 
 import numpy as np
 
-from training.data import (
-    Sequences,
-    TokenDataset,
-    finish_dataset,
-    special_tokens,
-    train_tokenizer,
-    vocab_size,
-    write_shard,
-)
-from training.embeddings import EmbeddingInitOptions, FreezeSchedule
-from training.loop import LoopOptions, TextExamples, TrainingRun, World, run_loop
-from training.models import ModelOptions, build_model
-from training.objectives import MaskedLM
+from training.data.special_tokens import special_tokens
+from training.data.token_shards import finish_dataset, write_shard
+from training.data.token_streams import Sequences, TokenDataset
+from training.data.tokenizer_files import vocab_size
+from training.data.train_tokenizer import train_tokenizer
+from training.embeddings.freeze_schedule import FreezeSchedule
+from training.embeddings.options import EmbeddingInitOptions
+from training.loop.distributed import World
+from training.loop.examples import TextExamples
+from training.loop.options import LoopOptions
+from training.loop.training_run import TrainingRun, run_loop
+from training.models.build import build_model
+from training.models.options import ModelOptions
+from training.objectives.masked import MaskedLM
 
 MODEL = ModelOptions(
     architecture="roberta",

@@ -20,7 +20,8 @@ def main(tokens: str, *folders: str) -> None:
     model.train(sentences, total_examples=model.corpus_count, epochs=model.epochs)
     print(json.dumps({"scan": scanned - start, "train": time.process_time() - scanned}))
     for folder in folders:
-        from bitcipher.vectors import CipherVectors  # here, so that its import is not part of what is measured
+        # Imported here, so that its import is not part of what is measured
+        from bitcipher.vectors.cipher_vectors import CipherVectors
 
         CipherVectors.from_gensim(model.wv).save(folder)
 

@@ -14,7 +14,7 @@ from torch import nn
 
 from bitcipher.embedding.spectral.basis import find_rotation
 from bitcipher.evaluation.neighbors import match_rows
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 from training.probes import metrics
 from training.probes.data import TaskData

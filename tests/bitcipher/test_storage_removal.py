@@ -7,7 +7,7 @@ import pytest
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 
 def write(uri, content=b"mine"):

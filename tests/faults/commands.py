@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bitcipher import storage
-from bitcipher.counts import part_files
+from bitcipher.counts.segment import part_files
 from bitcipher.versions import versions
 from pipelines.store import job_ledger
 from pipelines.store.stored_versions import StoredVersions

@@ -21,7 +21,7 @@ def load_libraries() -> None:
     import training.launch.pretraining
     import training.pretraining_run
     import training.verify.run_checks
-    from training.decoding import open_model
+    from training.decoding.stored_model import open_model
 
     assert open_model
     assert training.pretraining_run

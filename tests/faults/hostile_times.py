@@ -19,8 +19,10 @@ from made_archives import http_response, page, warc_record
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from web_pages import page as prose
 
-from pipelines.clean import RULES, CleaningRule, Document, load_rules
+from pipelines.clean.base import CleaningRule
 from pipelines.clean.c4 import C4Rule
+from pipelines.clean.document import Document
+from pipelines.clean.registry import RULES, load_rules
 from pipelines.clean.unicode_repair import UnicodeRule
 from pipelines.duplicates.keys import compute_keys
 from pipelines.duplicates.options import DuplicateOptions, ParagraphOptions

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import tiny_commands
 from valid_files import CAT, RESUMED, SMALL, TINY_TASK, ValidFiles
 
-from bitcipher.formats import FORMATS as VECTOR_FORMATS
+from bitcipher.formats.registry import FORMATS as VECTOR_FORMATS
 
 Command = tuple[object, ...]
 

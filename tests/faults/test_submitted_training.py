@@ -18,8 +18,8 @@ from stored_runs import THREADS, check_equal, driver_of, wait_for_checkpoint, wr
 
 from bitcipher import storage
 from training.file_digests import digest_file
-from training.loop import copying_run
 from training.loop.checkpoint_folders import METRICS
+from training.loop.run_store import copying_run
 
 pytestmark = [pytest.mark.long, pytest.mark.ray]
 

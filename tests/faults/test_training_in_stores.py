@@ -15,8 +15,8 @@ from torch.multiprocessing.spawn import ProcessException
 from two_processes import on_two
 
 from bitcipher import storage
-from training.loop import RUN_LEASE
 from training.loop.checkpoint_folders import checkpoint_names
+from training.loop.run_lease import RUN_LEASE
 from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.long

@@ -14,8 +14,8 @@ from builds import OPTIONS
 from typer.testing import CliRunner
 
 from bitcipher.errors import BitcipherError
-from bitcipher.sentences import SentenceEncoder
-from bitcipher.vectors import CipherVectors
+from bitcipher.sentences.sentence_encoder import SentenceEncoder
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from cluster.cli.main import app
 from pipelines.builds.build import build
 from pipelines.runtime.in_process import InProcessRuntime

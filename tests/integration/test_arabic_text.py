@@ -19,8 +19,8 @@ from html_pages import Parsed
 from pyarrow import parquet
 from tiny_prepared import recipe_of, text_of, vectors_of
 
-from bitcipher.formats import write
-from bitcipher.vectors import CipherVectors
+from bitcipher.formats.writer import write
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.clean.document import Document
 from pipelines.clean.unicode_repair import UnicodeRule
 from pipelines.ingest.documents import read_documents
@@ -28,10 +28,13 @@ from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions
 from pipelines.reports.explore.page import write_page
-from training.data import TokenDataset, load_tokenizer, special_tokens, vocab_size
-from training.decoding import DecodingOptions, generate
-from training.embeddings import token_embeddings
-from training.models import build_model
+from training.data.special_tokens import special_tokens
+from training.data.token_streams import TokenDataset
+from training.data.tokenizer_files import load_tokenizer, vocab_size
+from training.decoding.generation import generate
+from training.decoding.options import DecodingOptions
+from training.embeddings.embedding_table import token_embeddings
+from training.models.build import build_model
 
 # Plain and vocalized words, tatweel, Arabic digits and punctuation, and Latin words.
 SENTENCES = (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from builds import FRESH
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import versions
 from pipelines.store.manifest import read_manifest
 

@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 from cluster.cli.main import all_commands, app
 from cluster.jobs.submit import jobs_of
-from training.data import save_tokenizer, train_tokenizer
+from training.data.tokenizer_files import save_tokenizer
+from training.data.train_tokenizer import train_tokenizer
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")

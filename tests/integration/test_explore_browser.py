@@ -10,8 +10,8 @@ from chromium import DESKTOP, PHONE, cut_texts, launched
 from html_pages import EVIL
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from bitcipher.explain import Contribution
-from bitcipher.vectors import CipherVectors
+from bitcipher.explain.contributions import Contribution
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.reports.demo.page import write_report
 from pipelines.reports.explore.page import Baseline, write_page
 

@@ -14,7 +14,8 @@ from pipelines.builds import publish
 from pipelines.builds.build import build
 from pipelines.builds.publish import collect_garbage, drop_unfinished, prune
 from pipelines.embed.embed_counts import embed_build
-from pipelines.filter import FilterOptions, filter_corpus
+from pipelines.filter.filter_corpus import filter_corpus
+from pipelines.filter.options import FilterOptions
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress

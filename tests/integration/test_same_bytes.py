@@ -5,7 +5,7 @@ from builds import OPTIONS, digests, run_build, write_lines
 from threadpoolctl import threadpool_limits
 
 from bitcipher.counts import merged_segments
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.embed.embed_counts import embed_build
 from pipelines.options import BuildOptions
 from pipelines.runtime.progress import StageProgress

@@ -6,9 +6,9 @@ import pytest
 from builds import OPTIONS, run_build, run_update, write_lines
 
 from bitcipher import storage
-from bitcipher.cooccurrence import open_build
+from bitcipher.cooccurrence.build import open_build
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.builds.build import update
 from pipelines.options import UpdateOptions
 from pipelines.runtime.in_process import InProcessRuntime

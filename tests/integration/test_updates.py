@@ -8,7 +8,7 @@ from builds import OPTIONS, digests, run_build, run_update, write_lines
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import versions
 from pipelines.builds.publish import drop_unfinished, prune
 from pipelines.builds.version_drift import DriftError

@@ -5,7 +5,7 @@ from builds import OPTIONS, digests, run_build, run_update, write_lines
 
 from bitcipher import open_build
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import vectors_of, versions
 from pipelines.builds.publish import prune
 from pipelines.builds.version_drift import DriftError
@@ -15,7 +15,7 @@ from pipelines.options import UpdateOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.store.manifest import read_manifest
-from pipelines.verify import verify
+from pipelines.verify.verify import verify
 
 CAT = OPTIONS.derive({"mode": "cat", "bits": 16, "window": 2, "min_count": 2})
 KINDS = pytest.mark.parametrize("options", [OPTIONS, CAT], ids=["spectral", "cat"])

@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.counts.context_window import MAX_WINDOW
-from bitcipher.embedding import LOGS, cipher_embedding
-from bitcipher.embedding.spectral import CONTEXTS
+from bitcipher.embedding import cipher_embedding
+from bitcipher.embedding.cipher_embedding import LOGS
+from bitcipher.embedding.spectral.spectral_embedding import CONTEXTS
 from bitcipher.errors import BitcipherError
 from bitcipher.noise import NOISE_OVER, NOISES
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines import options
 from pipelines.options import MODES, SPECTRAL, BuildOptions, EmbeddingOptions, UpdateOptions, is_option_of
 

@@ -5,18 +5,12 @@ from itertools import islice, pairwise
 import numpy as np
 from hypothesis import strategies as st
 
-from bitcipher.counts import (
-    ContextWindow,
-    MergedCounts,
-    PairBlock,
-    PartialCounts,
-    TokenizedShard,
-    concatenate,
-    count_shard,
-    merge_rows,
-    renumber,
-    split,
-)
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.merge import merge_rows, renumber
+from bitcipher.counts.merged_counts import MergedCounts, PartialCounts
+from bitcipher.counts.pairs import PairBlock, concatenate, split
+from bitcipher.counts.shard_counts import count_shard
+from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.vocabulary import Vocabulary
 
 # Words whose order differs between UTF-8, UTF-16 and alphabetical order, and the string <oov>.

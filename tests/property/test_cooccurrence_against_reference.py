@@ -13,7 +13,8 @@ from small_corpora import choices, cut, documents
 from written_segments import write_segment
 
 from bitcipher import Build, json_files, open_build, parquet_files, storage
-from bitcipher.counts import ContextWindow, merged_segments
+from bitcipher.counts import merged_segments
+from bitcipher.counts.context_window import ContextWindow
 from bitcipher.versions import WORDS, manifest_uri
 from bitcipher.vocabulary import Vocabulary
 from pipelines.ingest.content_hash import sha256

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from small_corpora import CountedShards, choices, cut, documents
 
 from bitcipher import BitcipherError, CipherEmbedding
-from bitcipher.counts import ContextWindow, MergedCounts, select_rows, split
-from bitcipher.embedding import LOGS, MODES
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.counts.pairs import select_rows, split
+from bitcipher.embedding.cipher_embedding import LOGS, MODES
 from bitcipher.embedding.spectral.transpose import forward_and_backward
 from bitcipher.noise import NOISE_OVER, NOISES
 

@@ -10,11 +10,11 @@ from made_vectors import make_vectors
 from small_corpora import CountedShards, choices, cut, documents
 
 from bitcipher import BitcipherError
-from bitcipher.counts import ContextWindow
-from bitcipher.embedding import LOGS
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.embedding.cipher_embedding import LOGS
 from bitcipher.embedding.spectral.basis import Basis
 from bitcipher.embedding.spectral.operand import LARGEST
-from bitcipher.explain import Explainer
+from bitcipher.explain.explainer import Explainer
 from bitcipher.noise import NOISE_OVER, NOISES
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))

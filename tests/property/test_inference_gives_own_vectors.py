@@ -10,8 +10,8 @@ from made_vectors import make_vectors
 from small_corpora import CountedShards, choices, cut, documents
 
 from bitcipher import OOV, BitcipherError
-from bitcipher.counts import ContextWindow
-from bitcipher.embedding import LOGS
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.embedding.cipher_embedding import LOGS
 from bitcipher.embedding.spectral.basis import Basis
 from bitcipher.noise import NOISES
 from pipelines.options import EmbeddingOptions

@@ -8,7 +8,8 @@ from pair_blocks import block_of
 from small_corpora import CountedShards, choices, context_windows, cut, documents, keep_rows, rows_of
 
 from bitcipher import BitcipherError
-from bitcipher.counts import concatenate, merge_rows, negate
+from bitcipher.counts.merge import merge_rows, negate
+from bitcipher.counts.pairs import concatenate
 
 cuts = st.lists(st.integers(0, 200), max_size=4)
 

@@ -8,8 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from small_corpora import WORDS, context_windows, documents, rows_of
 
-from bitcipher.counts import ContextWindow, TokenizedShard, count_shard, shard_counts
-from bitcipher.counts.shard_counts import BLOCK_ENTRIES
+from bitcipher.counts import shard_counts
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.shard_counts import BLOCK_ENTRIES, count_shard
+from bitcipher.counts.tokenized_shard import TokenizedShard
 
 
 def check_shard(documents, context_window, block_entries=BLOCK_ENTRIES):

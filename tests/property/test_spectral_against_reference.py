@@ -8,19 +8,14 @@ from hypothesis import strategies as st
 from small_corpora import CountedShards, choices, cut, documents, keep_rows
 
 from bitcipher import BitcipherError
-from bitcipher.counts import ContextWindow, concatenate, split
-from bitcipher.embedding.spectral import (
-    CONTEXTS,
-    InMemoryProducts,
-    Operand,
-    SpectralEmbedding,
-    compute_marginals,
-    opposite_block,
-    ppmi,
-    transpose,
-    weight_rows,
-)
-from bitcipher.embedding.spectral.spectral_embedding import VALUE_EXPONENT
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.pairs import concatenate, split
+from bitcipher.embedding.spectral import ppmi
+from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
+from bitcipher.embedding.spectral.operand import Operand
+from bitcipher.embedding.spectral.ppmi import compute_marginals, opposite_block, weight_rows
+from bitcipher.embedding.spectral.spectral_embedding import CONTEXTS, VALUE_EXPONENT, SpectralEmbedding
+from bitcipher.embedding.spectral.transpose import transpose
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
 landmark_numbers = st.integers(1, 12) | st.just("all")

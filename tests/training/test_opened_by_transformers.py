@@ -17,10 +17,13 @@ from transformers import (
     pipeline,
 )
 
-from training.data import special_tokens
-from training.decoding import DecodingOptions, generate, open_model
-from training.loop import latest_checkpoint
-from training.models import hidden_states, load_model, logits
+from training.data.special_tokens import special_tokens
+from training.decoding.generation import generate
+from training.decoding.options import DecodingOptions
+from training.decoding.stored_model import open_model
+from training.loop.checkpoint_folders import latest_checkpoint
+from training.models.checkpoint import load_model
+from training.models.parts import hidden_states, logits
 from training.models.replaced_tokens import extract_discriminator
 from training.pretraining_run import run_pretraining
 

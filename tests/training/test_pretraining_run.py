@@ -9,12 +9,16 @@ from tiny_runs import config_of, curve_of, write_tiny_text
 
 from bitcipher import json_files
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
-from training.data import TokenDataset, load_tokenizer, vocab_size
-from training.loop import latest_checkpoint
-from training.models import architecture_of, find_generator, input_embeddings, load_model
+from bitcipher.vectors.cipher_vectors import CipherVectors
+from training.data.token_streams import TokenDataset
+from training.data.tokenizer_files import load_tokenizer, vocab_size
+from training.loop.checkpoint_folders import latest_checkpoint
+from training.models.checkpoint import load_model
+from training.models.encoders import architecture_of
 from training.models.options import ENCODERS
-from training.objectives import OBJECTIVES, TextPairs
+from training.models.parts import find_generator, input_embeddings
+from training.objectives.registry import OBJECTIVES
+from training.objectives.text_pairs import TextPairs
 from training.pretraining_run import run_pretraining
 from training.recipe import Recipe, read_recipe
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import training
 from bitcipher.errors import BitcipherError
-from training.objectives import MaskedLM
+from training.objectives.masked import MaskedLM
 from training.recipe import Recipe, find_recipe, read_recipe
 
 SHIPPED = sorted(path.stem for path in (Path(training.__file__).parent / "recipes").glob("*.yaml"))

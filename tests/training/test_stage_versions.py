@@ -19,7 +19,7 @@ from tiny_pairs import tiny_pairs
 from tiny_prepared import recipe_of, text_of, written
 from tiny_runs import config_of, write_tiny_text
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.embed.embed_counts import EMBEDDING_VERSION
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
@@ -27,9 +27,10 @@ from pipelines.shard.options import SHARDS_VERSION
 from training.byte_embeddings.alignment import align
 from training.byte_embeddings.options import AlignmentOptions
 from training.byte_embeddings.stored_embeddings import ALIGNMENT_VERSION
-from training.finetuning import make_finetune_options, run_finetuning
+from training.finetuning.finetuning_run import run_finetuning
+from training.finetuning.options import make_finetune_options
 from training.finetuning.run_inputs import FINETUNING_VERSION
-from training.prepare import prepare_examples
+from training.prepare.examples import prepare_examples
 from training.prepare.pairs import PAIRS_VERSION
 from training.prepare.recipe_inputs import TRAINING_VERSION
 from training.prepare.text import TEXT_VERSION

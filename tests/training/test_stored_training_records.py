@@ -10,7 +10,7 @@ from mutated_records import assert_mutation_is_read_or_refused
 from bitcipher.errors import BitcipherError
 from training.file_digests import FolderDigests, digest_bytes
 from training.loop.metrics_logger import MetricsLine
-from training.loop.trackers import TrackerIds
+from training.loop.trackers.base import TrackerIds
 from training.loop.training_state import TrainingState
 from training.recipe import Recipe
 from training.reproduce.cells import StoredCell

@@ -12,7 +12,7 @@ from tiny_tasks import write_model, write_task
 from bitcipher.errors import BitcipherError
 from bitcipher.yaml_files import read_yaml
 from training import FinetuningResult, RunResult, finetune, pretrain
-from training.models import load_model
+from training.models.checkpoint import load_model
 from training.recipe import find_recipe
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -14,7 +14,7 @@ from training.byte_embeddings.byte_ids import to_byte_ids
 from training.byte_embeddings.bytes_cnn import BytesCNN
 from training.byte_embeddings.losses import ANGULAR, alignment_loss
 from training.byte_embeddings.options import AlignmentOptions
-from training.loop import choose_device
+from training.loop.distributed import choose_device
 
 # Tokens that BERT's vocabulary reserves for later, which no text has.
 _UNUSED = re.compile(r"\[unused\d+\]")

@@ -8,11 +8,12 @@ from scipy.stats import ttest_rel
 from transformers import PreTrainedModel
 
 from bitcipher.errors import BitcipherError
-from training.loop import TextExamples, World
+from training.loop.distributed import World
 from training.loop.evaluation import evaluation_ids
+from training.loop.examples import TextExamples
 from training.loop.steps import to_device
-from training.models import hidden_states
-from training.objectives import MaskedLM
+from training.models.parts import hidden_states
+from training.objectives.masked import MaskedLM
 
 MASKED, SENTENCE = "masked_accuracy", "sentence_accuracy"
 

@@ -9,7 +9,7 @@ from torch.nn import functional
 from transformers import PreTrainedModel
 
 from training.byte_embeddings.alignment import ByteEmbeddings
-from training.models import input_embeddings
+from training.models.parts import input_embeddings
 
 
 def byte_table(model: PreTrainedModel, embeddings: ByteEmbeddings, tokens: Mapping[str, int]) -> Tensor:

@@ -14,7 +14,7 @@ from bitcipher.errors import BitcipherError
 from training.byte_embeddings.alignment import ByteEmbeddings
 from training.byte_embeddings.table_replacement import replaced_input_embeddings
 from training.byte_embeddings.whole_words import WordBatch
-from training.models import hidden_states, input_embeddings
+from training.models.parts import hidden_states, input_embeddings
 from training.objectives.losses import score_tokens, summed_loss
 
 

@@ -8,24 +8,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from bitcipher import storage
-from training.curves import (
-    CurveTable,
-    Group,
-    RunMetrics,
-    draw_curves,
-    draw_lead,
-    group_runs,
-    lead_table,
-    paired_table,
-    perplexity_table,
-    read_run,
-    scores_table,
-    steps_to_loss,
-    write_page,
-)
-from training.curves.lead import last_lead
-from training.curves.run_groups import AXES
-from training.loop import copying_run
+from training.curves.figure import draw_curves, draw_lead
+from training.curves.html_page import write_page
+from training.curves.lead import last_lead, lead_table
+from training.curves.run_groups import AXES, Group, RunMetrics, group_runs, read_run
+from training.curves.seed_pairs import paired_table
+from training.curves.table import CurveTable, perplexity_table, scores_table, steps_to_loss
+from training.loop.run_store import copying_run
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.loop import METRICS, read_metrics
+from training.loop.checkpoint_folders import METRICS
+from training.loop.metrics_logger import read_metrics
 from training.run_files import CONFIG, PretrainingConfig
 
 # Metrics that can be the horizontal axis, with their axis labels.

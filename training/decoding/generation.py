@@ -9,7 +9,8 @@ from transformers import GenerationConfig, PreTrainedModel
 
 from bitcipher.errors import BitcipherError
 from training.counter_rng import derive_key
-from training.data import SpecialTokens, plain_text_tokenizer, special_tokens, vocab_size
+from training.data.special_tokens import SpecialTokens, special_tokens
+from training.data.tokenizer_files import plain_text_tokenizer, vocab_size
 from training.decoding.options import DecodingOptions
 
 ARCHITECTURES = ("gpt2", "opt", "t5")

@@ -5,10 +5,10 @@ from transformers import PreTrainedModel
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from training.data import load_tokenizer
+from training.data.tokenizer_files import load_tokenizer
 from training.file_digests import check_stored_digests
 from training.loop.checkpoint_folders import find_checkpoint
-from training.models import load_model
+from training.models.checkpoint import load_model
 from training.run_files import CONFIG, TOKENIZER
 
 

@@ -7,7 +7,8 @@ import torch
 from tokenizers import Tokenizer
 from transformers import PreTrainedModel
 
-from training.data import plain_text_tokenizer, special_tokens
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import plain_text_tokenizer
 from training.decoding.generation import generation_config, prepare_model
 from training.decoding.options import DecodingOptions
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from training.embeddings.options import EmbeddingInitOptions
-from training.models import token_tables
+from training.models.parts import token_tables
 
 
 @dataclass(frozen=True)

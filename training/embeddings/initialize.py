@@ -8,7 +8,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from training.embeddings.embedding_table import TokenEmbeddings, resize_vectors
 from training.embeddings.options import EmbeddingInitOptions
-from training.models import embedding_tables, input_embeddings, output_bias
+from training.models.parts import embedding_tables, input_embeddings, output_bias
 
 
 class EmbeddingInitReport(Record):

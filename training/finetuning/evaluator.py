@@ -10,7 +10,8 @@ from transformers import PreTrainedModel
 
 from training.finetuning.examples import row_lengths, select_rows
 from training.finetuning.losses import model_logits
-from training.loop import LoopOptions, World
+from training.loop.distributed import World
+from training.loop.options import LoopOptions
 from training.loop.precision import autocast
 from training.loop.steps import to_device
 from training.tasks.base import Features, Task

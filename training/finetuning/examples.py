@@ -5,15 +5,14 @@ from functools import cached_property
 
 import numpy as np
 
-from training.data import LengthGroupedOrder
-from training.loop import Batch
-from training.loop.examples import EvaluatedTogether
+from training.data.length_grouped_order import LengthGroupedOrder
+from training.loop.examples import Batch, EvaluatedTogether
 from training.tasks.base import IGNORED, Features
 
 
 @dataclass(frozen=True)
 class TaskExamples(EvaluatedTogether):
-    """Rows of a task, shuffled in each epoch in batches of similar lengths; implements `training.loop.Examples`."""
+    """Rows of a task, shuffled in each epoch in batches of similar lengths; implements `Examples`."""
 
     train: Features
     """Features of the training split, without unlabeled rows (see `drop_unlabeled_rows`)."""

@@ -9,9 +9,13 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
-from training.data import InputFormat, load_tokenizer, special_tokens, tokenizer_files, vocab_size
-from training.embeddings import FreezeSchedule, freeze_all_but_embeddings, init_embeddings, token_embeddings
+from bitcipher.vectors.cipher_vectors import CipherVectors
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import load_tokenizer, vocab_size
+from training.data.transformers_tokenizer import InputFormat, tokenizer_files
+from training.embeddings.embedding_table import token_embeddings
+from training.embeddings.freeze_schedule import FreezeSchedule, freeze_all_but_embeddings
+from training.embeddings.initialize import init_embeddings
 from training.file_digests import write_digests
 from training.finetuning.evaluator import Evaluator, describe_predictions
 from training.finetuning.examples import TaskExamples, drop_unlabeled_rows
@@ -21,11 +25,13 @@ from training.finetuning.options import FinetuneOptions
 from training.finetuning.run_files import CONFIG, PREDICTIONS, TASK_INFO, FinetuningConfig, Predictions, TaskInfo
 from training.finetuning.svsl import VariabilityLoss
 from training.finetuning.task_files import find_tokenizer, read_task
-from training.loop import TrainingRun, World, opening_run, resolve_model_folder, run_loop
+from training.loop.checkpoint_folders import resolve_model_folder
 from training.loop.checkpoints import load_weights
-from training.loop.run_store import RunStore
+from training.loop.distributed import World
+from training.loop.run_store import RunStore, opening_run
 from training.loop.steps import SummedLoss
-from training.models import architecture_of
+from training.loop.training_run import TrainingRun, run_loop
+from training.models.encoders import architecture_of
 from training.run_files import EMBEDDING_INIT
 from training.tasks.base import Task
 from training.tasks.encoder import Encoder

@@ -12,11 +12,10 @@ from transformers import (
 )
 
 from bitcipher.errors import BitcipherError
-from training.data import SpecialTokens
-from training.models import architecture_of, load_model
-from training.models.checkpoint import read_config, translating_config_errors
+from training.data.special_tokens import SpecialTokens
+from training.models.checkpoint import load_model, read_config, translating_config_errors
 from training.models.deberta import DebertaMaskDecoderConfig
-from training.models.encoders import ROBERTA_OFFSET, attention_kernel
+from training.models.encoders import ROBERTA_OFFSET, architecture_of, attention_kernel
 from training.models.replaced_tokens import ReplacedTokenConfig, find_encoder
 from training.models.sentence_views import SentenceViewConfig
 from training.tasks.base import Task

@@ -9,9 +9,9 @@ from pydantic import Field, model_validator
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float, Record
-from training.embeddings import EmbeddingInitOptions
+from training.embeddings.options import EmbeddingInitOptions
 from training.finetuning.task_files import SENTENCE_CLASSES, TASKS
-from training.loop import LoopOptions
+from training.loop.options import LoopOptions
 from training.settings import apply_settings
 
 # Values of BERT (Devlin et al. 2019, appendix A.3), except for the learning rate, which is higher because the models

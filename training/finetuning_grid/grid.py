@@ -9,7 +9,7 @@ from training.finetuning_grid.results import GridResults, read_outcome, write_re
 from training.launch.finetuning import check_finetuning, with_absolute_paths
 from training.launch.run_dir import check_run, leasing_run_dir, prepare_run_dir
 from training.launch.trial_executor import TrialResources, has_ended, run_stage
-from training.runtime import Trial
+from training.runtime.trials import Trial
 
 TRIALS = "trials"
 # By name, because the import of torch takes seconds.

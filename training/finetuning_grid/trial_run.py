@@ -4,7 +4,7 @@ from typing import Any
 
 from bitcipher import json_files, storage
 from training.errors import DivergenceError
-from training.finetuning import run_finetuning
+from training.finetuning.finetuning_run import run_finetuning
 from training.finetuning_grid.results import GridTrialEnd
 from training.loop.checkpoint_folders import CHECKPOINTS
 from training.run_files import ENDED

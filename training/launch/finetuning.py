@@ -12,7 +12,7 @@ from training.finetuning.run_inputs import finetuning_inputs
 from training.finetuning.task_files import check_folder, find_tokenizer
 from training.launch.run_dir import check_run, launch, leasing_run_dir, prepare_run_dir
 from training.launch.run_result import RunResult, find_state, read_run_result
-from training.loop.trackers import check_trackers
+from training.loop.trackers.open_trackers import check_trackers
 
 
 class FinetuningResult(RunResult):
@@ -42,7 +42,7 @@ def finetune(
 
     Args:
         model: path or URI of a run, or of a transformers model with a tokenizer.json.
-        task: name of the task: one of `training.finetuning.TASKS`.
+        task: name of the task: one of `training.finetuning.task_files.TASKS`.
         data: path or URI of the folder of the task's files.
         out: path or URI of the folder of the run, which all workers share.
         settings: changes of options, such as "loop.learning_rate=3e-5"; values are YAML.
@@ -92,7 +92,8 @@ def launch_finetuning(
         before = find_state(folder)
         state = check_run(folder, CONFIG, values, inputs, progress, is_finished=is_finished)
         if state != "inputs gone":
-            from training.finetuning import run_finetuning  # not at the top: the import of torch takes seconds
+            # Not at the top: the import of torch takes seconds
+            from training.finetuning.finetuning_run import run_finetuning
 
             values = prepare_run_dir(folder, CONFIG, values, inputs)
             launch(folder, CONFIG, run_finetuning, values, max_steps, n_workers, options.loop.device, progress)

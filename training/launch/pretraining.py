@@ -19,12 +19,14 @@ from training.launch.run_dir import (
     prepare_run_dir,
 )
 from training.launch.run_result import RunResult, find_state, is_trained, read_run_result
-from training.loop.trackers import check_trackers
+from training.loop.trackers.open_trackers import check_trackers
 from training.loop.training_state import TrainingState
-from training.prepare import RecipeInputs, check_sources, prepare_examples, prepare_vectors
+from training.prepare.examples import check_sources, prepare_examples
+from training.prepare.recipe_inputs import RecipeInputs
+from training.prepare.vectors import prepare_vectors
 from training.recipe import Recipe, make_recipe
 from training.run_files import CONFIG, TOKENIZER
-from training.text_pairs import SCORES, TextPairScores, check_scoring
+from training.text_pairs.scores import SCORES, TextPairScores, check_scoring
 
 
 def pretrain(
@@ -114,7 +116,7 @@ def launch_pretraining(
         result = read_run_result(folder, loop, before)
         if recipe.text_pairs is None:
             return result
-        from training.text_pairs import score_run
+        from training.text_pairs.evaluation import score_run
 
         return result.copy_with(text_pairs=score_run(recipe, text, folder, progress))
 

@@ -17,16 +17,16 @@ from training.data.transformers_tokenizer import TOKENIZER_CONFIG
 from training.file_digests import DIGESTS
 from training.finetuning.run_files import PREDICTIONS, TASK_INFO
 from training.launch.metrics_follower import follow_metrics
-from training.loop import METRICS, RUN_LEASE
-from training.loop.checkpoint_folders import CHECKPOINTS, checkpoint_names
+from training.loop.checkpoint_folders import CHECKPOINTS, METRICS, checkpoint_names
 from training.loop.evaluation_progress import EVALUATING
 from training.loop.options import TRACKERS
+from training.loop.run_lease import RUN_LEASE
 from training.loop.stop_request import STOP
-from training.loop.trackers import TRACKER_IDS
+from training.loop.trackers.base import TRACKER_IDS
 from training.run_files import EMBEDDING_INIT, ENDED, INPUTS, RECIPE, TOKENIZER
-from training.runtime import run_workers
-from training.text_pairs import PREDICTIONS as PAIR_PREDICTIONS
-from training.text_pairs import SCORES
+from training.runtime.workers import run_workers
+from training.text_pairs.scores import PREDICTIONS as PAIR_PREDICTIONS
+from training.text_pairs.scores import SCORES
 
 # Names of Ray Train's own files, which exist while a run trains.
 _RAY_STORAGE = re.compile(r"ray-[0-9a-f]{8}")

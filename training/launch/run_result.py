@@ -3,11 +3,13 @@
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record, Strings
-from training.loop import LoopOptions, copying_run, read_metrics
 from training.loop.checkpoint_folders import find_checkpoint, read_latest_state
 from training.loop.early_stopping import stops_early
+from training.loop.metrics_logger import read_metrics
+from training.loop.options import LoopOptions
+from training.loop.run_store import copying_run
 from training.loop.training_state import TrainingState
-from training.text_pairs import TextPairScores
+from training.text_pairs.scores import TextPairScores
 
 
 class RunResult(Record):

@@ -15,7 +15,7 @@ from training.finetuning.run_files import PREDICTIONS
 from training.launch.metrics_follower import watch_metrics
 from training.loop.stop_request import STOP
 from training.run_files import ENDED
-from training.runtime import Trial, run_tune_trials
+from training.runtime.trials import Trial, run_tune_trials
 
 # Names of folders with Ray Tune's own files, which exist while trials run.
 _RAY_STORAGE = re.compile(r"ray-tune-[0-9a-f]{8}")

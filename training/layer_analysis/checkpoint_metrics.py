@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.data import TokenDataset
+from training.data.token_streams import TokenDataset
 from training.layer_analysis.checkpoint_models import checkpoint_models
 from training.layer_analysis.labeled_words import label_words, word_accuracies
 from training.layer_analysis.records import LayerMetric, to_records
 from training.layer_analysis.token_classes import frequent_tokens
 from training.layer_analysis.token_metrics import token_metrics
-from training.loop import Batch, TrainingRun, World, latest_checkpoint
-from training.loop.checkpoint_folders import list_checkpoints
+from training.loop.checkpoint_folders import latest_checkpoint, list_checkpoints
+from training.loop.distributed import World
 from training.loop.evaluation import evaluation_ids
+from training.loop.examples import Batch
+from training.loop.training_run import TrainingRun
 from training.pretraining_run import make_training_run
 from training.probes.data import TaskData
 from training.recipe import Recipe

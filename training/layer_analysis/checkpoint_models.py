@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bitcipher.errors import BitcipherError
 from training.loop.checkpoint_folders import read_checkpoint_digests
-from training.models import load_model
+from training.models.checkpoint import load_model
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from bitcipher.errors import BitcipherError
-from training.data import load_tokenizer
+from training.data.tokenizer_files import load_tokenizer
 from training.finetuning.examples import select_rows
 from training.finetuning.finetuning_run import build_run_model, make_encoder
 from training.finetuning.head_states import head_states
@@ -19,8 +19,8 @@ from training.finetuning.task_files import find_tokenizer, read_task
 from training.layer_analysis.center_metrics import HELD_OUT, TRAIN, Samples, center_metrics
 from training.layer_analysis.checkpoint_models import checkpoint_models
 from training.layer_analysis.records import LayerMetric, to_records
-from training.loop import World
 from training.loop.checkpoint_folders import list_checkpoints
+from training.loop.distributed import World
 from training.loop.evaluation import evaluation_ids
 from training.tasks.base import Features
 

@@ -9,10 +9,11 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
-from training.data import plain_text_tokenizer, special_tokens
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import plain_text_tokenizer
 from training.layer_analysis.hidden_states import layer_states, states_at
 from training.layer_analysis.linear_probe import probe_accuracy
-from training.loop import Batch
+from training.loop.examples import Batch
 from training.probes.data import Split, TaskData
 
 if TYPE_CHECKING:

@@ -10,8 +10,11 @@ import pyarrow.parquet as pq
 from pipelines.runtime.progress import StageProgress
 from training.curves.comparison import copy_files
 from training.finetuning.run_files import CONFIG as FINETUNING_CONFIG
-from training.layer_analysis import draw_layers, measure_classifier, measure_layers, to_table
-from training.probes import read_task
+from training.layer_analysis.checkpoint_metrics import measure_layers
+from training.layer_analysis.classifier_metrics import measure_classifier
+from training.layer_analysis.layer_figure import draw_layers
+from training.layer_analysis.records import to_table
+from training.probes.tasks import read_task
 
 
 def write_layer_report(

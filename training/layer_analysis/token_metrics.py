@@ -10,8 +10,8 @@ import torch
 from training.layer_analysis.center_metrics import HELD_OUT, TRAIN, Samples, center_metrics
 from training.layer_analysis.hidden_states import layer_states, states_at
 from training.layer_analysis.token_classes import samples_of
-from training.loop import Batch
-from training.models import logits
+from training.loop.examples import Batch
+from training.models.parts import logits
 from training.objectives.losses import max_predictions
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from training.loop.checkpoint_folders import CHECKPOINTS, check_checkpoint, part
 from training.loop.optimizer import load_optimizer_state, optimizer_state
 from training.loop.sharding import gather, shard_like
 from training.loop.training_state import STATE, TrainingState
-from training.models import load_model, save_model
+from training.models.checkpoint import load_model, save_model
 from training.models.model_folder import MODEL_CONFIG, OPTIMIZER
 
 

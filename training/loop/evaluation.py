@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from training.data import SequenceOrder
+from training.data.sequence_order import SequenceOrder
 from training.loop.distributed import World
 from training.loop.examples import Examples
 from training.loop.options import LoopOptions

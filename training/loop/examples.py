@@ -9,8 +9,11 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.counter_rng import derive_key
-from training.data import SequenceOrder, Sequences, SpecialTokens, TokenDataset, source_of_shard
-from training.objectives import BatchContext, Objective
+from training.data.sequence_order import SequenceOrder
+from training.data.special_tokens import SpecialTokens
+from training.data.token_shards import source_of_shard
+from training.data.token_streams import Sequences, TokenDataset
+from training.objectives.base import BatchContext, Objective
 
 Batch = dict[str, np.ndarray]
 

@@ -13,7 +13,8 @@ from bitcipher.records import Record
 from training.file_digests import FileDigest, digest_bytes, digest_file
 from training.loop.checkpoint_folders import METRICS, find_metrics_digest, read_checkpoint_digests
 from training.loop.options import TrackerName
-from training.loop.trackers import TrackedRun, Tracker, numbers_of, open_trackers
+from training.loop.trackers.base import TrackedRun, Tracker, numbers_of
+from training.loop.trackers.open_trackers import open_trackers
 
 
 class MetricsLine(Record):

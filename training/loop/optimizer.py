@@ -8,7 +8,7 @@ from transformers import get_scheduler
 
 from training.loop.options import LoopOptions
 from training.loop.sharding import shard_like, split_by_sharding, whole
-from training.models import token_tables
+from training.models.parts import token_tables
 
 # Names of AdamW's state tensors, which exist for each weight.
 STATE_TENSORS = ("exp_avg", "exp_avg_sq", "step")

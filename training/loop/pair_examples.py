@@ -5,15 +5,17 @@ from functools import cached_property
 
 import numpy as np
 
-from training.data import LengthGroupedOrder, SpecialTokens, TokenDataset
+from training.data.length_grouped_order import LengthGroupedOrder
+from training.data.special_tokens import SpecialTokens
 from training.data.token_pairs import TokenPairs
+from training.data.token_streams import TokenDataset
 from training.loop.examples import Batch, EvaluatedTogether
-from training.objectives import TextPairs
+from training.objectives.text_pairs import TextPairs
 
 
 @dataclass(frozen=True)
 class PairExamples(EvaluatedTogether):
-    """Pairs of texts, shuffled in each epoch in batches of similar lengths; implements `training.loop.Examples`."""
+    """Pairs of texts, shuffled in each epoch in batches of similar lengths; implements `Examples`."""
 
     text: TokenDataset
     """Token shards whose documents are the sources and targets of the pairs, in turn."""

@@ -6,15 +6,17 @@ from functools import cached_property
 import numpy as np
 
 from training.counter_rng import derive_key
-from training.data import SequenceOrder, SpecialTokens, TokenDataset
+from training.data.sequence_order import SequenceOrder
+from training.data.special_tokens import SpecialTokens
 from training.data.token_sentences import TokenSentences
+from training.data.token_streams import TokenDataset
 from training.loop.examples import Batch, EvaluatedTogether
-from training.objectives import SentenceViews
+from training.objectives.sentence_views import SentenceViews
 
 
 @dataclass(frozen=True)
 class SentenceExamples(EvaluatedTogether):
-    """Two views of each sentence, shuffled in each epoch; implements `training.loop.Examples`."""
+    """Two views of each sentence, shuffled in each epoch; implements `training.loop.examples.Examples`."""
 
     text: TokenDataset
     """Token shards whose documents are the sentences."""

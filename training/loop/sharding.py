@@ -17,7 +17,7 @@ from bitcipher.errors import BitcipherError
 from training.loop.distributed import World
 from training.loop.options import LoopOptions
 from training.loop.precision import autocast_dtype
-from training.models import model_layers
+from training.models.parts import model_layers
 
 AnyTensor = TypeVar("AnyTensor", bound=torch.Tensor)
 

@@ -12,7 +12,7 @@ import torch
 from transformers import PreTrainedModel
 
 from training.counter_rng import derive_key
-from training.embeddings import FreezeSchedule, set_embeddings_frozen
+from training.embeddings.freeze_schedule import FreezeSchedule, set_embeddings_frozen
 from training.loop.checkpoint_folders import find_latest_checkpoint, list_checkpoints, remove_old_checkpoints
 from training.loop.checkpoints import collect_tensors, load_checkpoint, save_checkpoint
 from training.loop.distributed import World
@@ -39,7 +39,7 @@ from training.loop.steps import StepData, SummedLoss, compute_gradients, iter_st
 from training.loop.stop_request import STOPPED, catching_stop_requests
 from training.loop.training_state import TrainingState
 from training.loop.utilization import UtilizationMeter, find_peak_flops
-from training.models import compile_layers
+from training.models.parts import compile_layers
 from training.objectives.losses import limiting_logits
 
 # Called with the number of completed steps and a short note on the losses.

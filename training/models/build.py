@@ -36,7 +36,7 @@ from training.models.replaced_tokens import build_pair
 from training.models.sentence_views import add_projector
 
 if TYPE_CHECKING:
-    from training.data import SpecialTokens
+    from training.data.special_tokens import SpecialTokens
 
 _FAMILIES = {
     "bert": (bert_config, BertForMaskedLM),

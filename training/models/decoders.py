@@ -7,7 +7,7 @@ from transformers import GPT2Config, OPTConfig
 from training.models.options import ModelOptions
 
 if TYPE_CHECKING:
-    from training.data import SpecialTokens
+    from training.data.special_tokens import SpecialTokens
 
 
 def gpt2_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int) -> GPT2Config:

@@ -9,7 +9,7 @@ from transformers import T5Config, T5ForConditionalGeneration
 from training.models.options import ModelOptions
 
 if TYPE_CHECKING:
-    from training.data import SpecialTokens
+    from training.data.special_tokens import SpecialTokens
 
 
 def t5_config(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: int) -> T5Config:

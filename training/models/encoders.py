@@ -12,7 +12,7 @@ from training.models.options import ModelOptions
 from training.models.projected import ProjectedRobertaConfig
 
 if TYPE_CHECKING:
-    from training.data import SpecialTokens
+    from training.data.special_tokens import SpecialTokens
 
 # Rows before the first position in RoBERTa's position embeddings: published models pad with token 1 and count
 # positions from 2.

@@ -8,13 +8,14 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
-from training.models import ModelOptions
+from training.models.options import ModelOptions
 
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-    from training.data import Sequences, SpecialTokens
+    from training.data.special_tokens import SpecialTokens
+    from training.data.token_streams import Sequences
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training import models
 from training.objectives.base import BatchContext, Objective, documents_of
 from training.objectives.losses import rows_of, score_tokens, summed_loss, sums_of_rows
 
@@ -50,10 +49,14 @@ class CausalLM(Objective):
 
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
         """Return the sum of the cross-entropies of all positions."""
-        return summed_loss(model, models.hidden_states(model, batch).flatten(0, 1), batch["labels"].flatten())
+        from training.models import parts
+
+        return summed_loss(model, parts.hidden_states(model, batch).flatten(0, 1), batch["labels"].flatten())
 
     def row_sums(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> dict[str, "Tensor"]:
         """Return the cross-entropies of all positions of each row."""
+        from training.models import parts
+
         labels = batch["labels"]
-        losses, _ = score_tokens(model, models.hidden_states(model, batch).flatten(0, 1), labels.flatten())
+        losses, _ = score_tokens(model, parts.hidden_states(model, batch).flatten(0, 1), labels.flatten())
         return dict.fromkeys(self.metrics, sums_of_rows(losses, rows_of(labels), len(labels)))

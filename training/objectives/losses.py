@@ -9,8 +9,6 @@ from contextvars import ContextVar
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from training import models
-
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
@@ -80,11 +78,13 @@ def score_tokens(model: "PreTrainedModel", hidden: "Tensor", labels: "Tensor") -
     import torch
     from torch.nn import functional
 
+    from training.models import parts
+
     losses, correct = [hidden.new_empty(0, dtype=torch.float32)], [labels.new_empty(0, dtype=torch.bool)]
     size = max_predictions(model)
     with torch.no_grad():
         for chunk, chunk_labels in zip(hidden.split(size), labels.split(size), strict=True):
-            logits = models.logits(model, chunk).float()
+            logits = parts.logits(model, chunk).float()
             losses.append(functional.cross_entropy(logits, chunk_labels, reduction="none"))
             correct.append(logits.argmax(dim=1) == chunk_labels)
     return torch.cat(losses), torch.cat(correct)
@@ -113,10 +113,11 @@ def max_predictions(model: "PreTrainedModel") -> int:
 def _sum_over_chunks(
     model: "PreTrainedModel", chunk_loss: Callable[..., tuple["Tensor", "Tensor"]], hidden: "Tensor", *rows: "Tensor"
 ) -> tuple["Tensor", "Tensor"]:
+    from training.models import parts
     from training.objectives.chunked_losses import sum_over_chunks
 
-    weights = [weight for weight in models.output_head(model).parameters() if weight.requires_grad]
-    cross_entropy = _compiled_cross_entropy() if models.is_compiled(model) else _summed_cross_entropy
+    weights = [weight for weight in parts.output_head(model).parameters() if weight.requires_grad]
+    cross_entropy = _compiled_cross_entropy() if parts.is_compiled(model) else _summed_cross_entropy
     chunk_loss = partial(chunk_loss, model, cross_entropy)
     return sum_over_chunks(chunk_loss, weights, max_predictions(model), hidden, *rows)
 
@@ -124,7 +125,9 @@ def _sum_over_chunks(
 def _chunk_loss(
     model: "PreTrainedModel", cross_entropy: "CrossEntropy", hidden: "Tensor", labels: "Tensor"
 ) -> tuple["Tensor", "Tensor"]:
-    return cross_entropy(models.logits(model, hidden), labels), labels.new_empty(0)
+    from training.models import parts
+
+    return cross_entropy(parts.logits(model, hidden), labels), labels.new_empty(0)
 
 
 def _chunk_loss_and_samples(
@@ -132,7 +135,9 @@ def _chunk_loss_and_samples(
 ) -> tuple["Tensor", "Tensor"]:
     import torch
 
-    logits = models.logits(model, hidden)
+    from training.models import parts
+
+    logits = parts.logits(model, hidden)
     with torch.no_grad():
         # The first token at which the cumulative probability exceeds the random number. Rounding in float32 would add
         # up over large vocabularies.

@@ -8,9 +8,8 @@ from pydantic import Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float
-from training import models
 from training.counter_rng import derive_key, uniform
-from training.models import ModelOptions
+from training.models.options import ModelOptions
 from training.objectives.base import BatchContext, Objective, documents_of
 from training.objectives.losses import score_tokens, summed_loss, sums_of_rows
 
@@ -118,12 +117,16 @@ class MaskedLM(Objective):
 
         Logits are computed for the selected tokens only, which is 8 times as fast as computing them for all positions.
         """
-        hidden = models.hidden_states(model, batch).flatten(0, 1)
+        from training.models import parts
+
+        hidden = parts.hidden_states(model, batch).flatten(0, 1)
         return summed_loss(model, hidden.index_select(0, batch["positions"]), batch["labels"])
 
     def row_sums(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> dict[str, "Tensor"]:
         """Return the cross-entropies of the selected tokens of each row."""
-        losses, _ = self.score_masked(model, models.hidden_states(model, batch), batch)
+        from training.models import parts
+
+        losses, _ = self.score_masked(model, parts.hidden_states(model, batch), batch)
         return dict.fromkeys(self.metrics, losses)
 
     def score_masked(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training import models
 from training.counter_rng import derive_key, uniform
 from training.objectives.base import BatchContext
 from training.objectives.losses import summed_loss
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-    from training.data import Sequences
+    from training.data.token_streams import Sequences
 
 
 class NextSentence(MaskedLM):
@@ -98,7 +97,9 @@ class NextSentence(MaskedLM):
 
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
         """Return the sum of the masked losses and the weighted sentence losses."""
-        hidden = models.hidden_states(model, batch)
+        from training.models import parts
+
+        hidden = parts.hidden_states(model, batch)
         masked = hidden.flatten(0, 1).index_select(0, batch["positions"])
         sentence_losses, _ = _score_sentences(model, hidden, batch)
         return summed_loss(model, masked, batch["labels"]) + (sentence_losses * batch["sentence_weights"]).sum()
@@ -107,7 +108,9 @@ class NextSentence(MaskedLM):
         """Return losses and correct guesses of the selected tokens, and of the sentences, of each row."""
         import torch  # not at the top: this module is imported to check options
 
-        hidden = models.hidden_states(model, batch)
+        from training.models import parts
+
+        hidden = parts.hidden_states(model, batch)
         masked, correct = self.score_masked(model, hidden, batch)
         sentence_losses, is_correct = (scores.double() for scores in _score_sentences(model, hidden, batch))
         ones, weights = torch.ones_like(sentence_losses), batch["sentence_weights"].double()
@@ -127,7 +130,9 @@ def _score_sentences(
     """Return the cross-entropy of each row's sentence prediction, and whether it is correct, [B] each."""
     from torch.nn import functional
 
-    logits = models.sentence_logits(model, hidden, batch).float()
+    from training.models import parts
+
+    logits = parts.sentence_logits(model, hidden, batch).float()
     losses = functional.cross_entropy(logits, batch["is_random"], reduction="none")
     return losses, logits.argmax(dim=1) == batch["is_random"]
 

@@ -7,7 +7,6 @@ import numpy as np
 from pydantic import Field
 
 from bitcipher.records import Float
-from training import models
 from training.counter_rng import derive_key, uniform
 from training.objectives.base import BatchContext
 from training.objectives.losses import rows_of, summed_loss_and_samples, sums_of_rows
@@ -69,9 +68,11 @@ class ReplacedTokens(MaskedLM):
         """Return losses and correct guesses of the generator and of the discriminator of each row."""
         import torch  # not at the top: this module is imported to check options
 
+        from training.models import parts
+
         n_rows, length = batch["input_ids"].shape
-        generator = models.find_generator(model)
-        masked, correct = self.score_masked(generator, models.hidden_states(generator, batch), batch)
+        generator = parts.find_generator(model)
+        masked, correct = self.score_masked(generator, parts.hidden_states(generator, batch), batch)
         generated = _generate(model, batch)
         is_replaced = generated.is_replaced.flatten()
         logits = model.detect(generated.input_ids).float().flatten()
@@ -106,8 +107,10 @@ class _Generated(NamedTuple):
 
 def _generate(model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> _Generated:
     """Predict the masked tokens, and replace them with samples."""
-    generator, positions = models.find_generator(model), batch["positions"]
-    hidden = models.hidden_states(generator, batch).flatten(0, 1).index_select(0, positions)
+    from training.models import parts
+
+    generator, positions = parts.find_generator(model), batch["positions"]
+    hidden = parts.hidden_states(generator, batch).flatten(0, 1).index_select(0, positions)
     loss, samples = summed_loss_and_samples(generator, hidden, batch["labels"], batch["draws"])
     original = batch["original_ids"]
     inputs = original.flatten().index_copy(0, positions, samples).view_as(original)

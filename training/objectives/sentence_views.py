@@ -9,14 +9,14 @@ from pydantic import Field
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float
 from training.counter_rng import derive_key, uniform
-from training.models import ModelOptions
+from training.models.options import ModelOptions
 from training.objectives.base import Objective
 
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-    from training.data import SpecialTokens
+    from training.data.special_tokens import SpecialTokens
 
 # Begin and end token.
 N_SPECIAL_TOKENS = 2

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Float
-from training import models
 from training.counter_rng import derive_key, uniform
 from training.objectives.base import BatchContext, Objective
 from training.objectives.losses import rows_of, score_tokens, summed_loss, sums_of_rows
@@ -90,12 +89,16 @@ class SpanCorruption(Objective):
 
     def loss(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
         """Return the sum of the cross-entropies of the decoder's predictions."""
-        return summed_loss(model, models.hidden_states(model, batch).flatten(0, 1), batch["labels"].flatten())
+        from training.models import parts
+
+        return summed_loss(model, parts.hidden_states(model, batch).flatten(0, 1), batch["labels"].flatten())
 
     def row_sums(self, model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> dict[str, "Tensor"]:
         """Return the cross-entropies of all labels of each row, and those of the tokens of the text only."""
+        from training.models import parts
+
         labels = batch["labels"]
-        losses, _ = score_tokens(model, models.hidden_states(model, batch).flatten(0, 1), labels.flatten())
+        losses, _ = score_tokens(model, parts.hidden_states(model, batch).flatten(0, 1), labels.flatten())
         rows, is_text = rows_of(labels), batch["is_text"].flatten()
         every = sums_of_rows(losses, rows, len(labels))
         return {

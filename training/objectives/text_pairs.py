@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, Field
 
-from training import models
 from training.objectives.base import Objective
 from training.objectives.losses import score_tokens, summed_loss, sums_of_rows
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-    from training.data import SpecialTokens
+    from training.data.special_tokens import SpecialTokens
 
 # YAML reads the number of a column as an integer.
 Column = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value), Field(min_length=1)]
@@ -97,7 +96,9 @@ class TextPairs(Objective):
 
 def _predictions(model: "PreTrainedModel", batch: Mapping[str, "Tensor"]) -> "Tensor":
     """Return the hidden states [N, H] of the predictions."""
-    return models.hidden_states(model, batch).flatten(0, 1).index_select(0, batch["positions"])
+    from training.models import parts
+
+    return parts.hidden_states(model, batch).flatten(0, 1).index_select(0, batch["positions"])
 
 
 def _pad(rows: Sequence[np.ndarray], pad: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,21 +11,14 @@ from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.sources import Source, compression_of
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
-from training.data import (
-    ShardInfo,
-    TokenDataset,
-    finish_dataset,
-    is_validation,
-    part_name,
-    plain_text_tokenizer,
-    save_tokenizer,
-    write_held_out,
-    write_shard,
-)
+from training.data.held_out import write_held_out
 from training.data.table_rows import is_tsv, list_tables
 from training.data.text_pairs import TextPair, read_text_pairs
 from training.data.token_pairs import TokenPairs
-from training.objectives import TextPairs
+from training.data.token_shards import ShardInfo, finish_dataset, is_validation, part_name, write_shard
+from training.data.token_streams import TokenDataset
+from training.data.tokenizer_files import plain_text_tokenizer, save_tokenizer
+from training.objectives.text_pairs import TextPairs
 from training.prepare.cached_dir import cached_dir
 from training.prepare.pair_folder import TRAIN, VALIDATION, read_pairs_metadata, write_pairs
 from training.prepare.text import METADATA, TOKENIZER, effective_validation_fraction

@@ -16,19 +16,10 @@ from pipelines.ingest.sources import Source, compression_of, list_sources
 from pipelines.ingest.wrapped_lines import describe_wrapped
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
-from training.data import (
-    DatasetMetadata,
-    ShardInfo,
-    TokenDataset,
-    finish_dataset,
-    load_tokenizer,
-    part_name,
-    read_held_out,
-    save_tokenizer,
-    split_parts,
-    write_held_out,
-    write_shard,
-)
+from training.data.held_out import read_held_out, write_held_out
+from training.data.token_shards import DatasetMetadata, ShardInfo, finish_dataset, part_name, split_parts, write_shard
+from training.data.token_streams import TokenDataset
+from training.data.tokenizer_files import load_tokenizer, save_tokenizer
 from training.prepare.cached_dir import cached_dir
 from training.prepare.held_out import describe_left_out, training_sources
 from training.prepare.tokenizer import make_tokenizer

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import FROM_LIST, Record
-from bitcipher.table import Oov, check_oov
-from bitcipher.vectors import CipherVectors
+from bitcipher.table.keys import Oov, check_oov
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 from training.probes import metrics
 from training.probes.data import TaskData

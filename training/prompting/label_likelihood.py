@@ -7,7 +7,8 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedModel
 
 from bitcipher.errors import BitcipherError
-from training.data import SpecialTokens, plain_text_tokenizer, special_tokens
+from training.data.special_tokens import SpecialTokens, special_tokens
+from training.data.tokenizer_files import plain_text_tokenizer
 from training.decoding.generation import ARCHITECTURES, prepare_model
 from training.decoding.token_likelihood import ScoredRow, log_likelihoods
 from training.finetuning.heads import max_sequence_length

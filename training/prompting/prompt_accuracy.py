@@ -10,8 +10,9 @@ from transformers import PreTrainedModel
 
 from bitcipher.errors import BitcipherError
 from training.counter_rng import derive_key, uniform
-from training.data import plain_text_tokenizer
-from training.decoding import DecodingOptions, generate
+from training.data.tokenizer_files import plain_text_tokenizer
+from training.decoding.generation import generate
+from training.decoding.options import DecodingOptions
 from training.finetuning.heads import max_sequence_length
 from training.prompting.label_likelihood import score_labels
 from training.prompting.label_template import LabelTemplate

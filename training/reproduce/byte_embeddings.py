@@ -37,14 +37,15 @@ from training.byte_embeddings.stored_embeddings import (
     table_digest,
 )
 from training.byte_embeddings.table_replacement import byte_table, random_table, replaced_input_embeddings
-from training.data import TokenDataset
-from training.decoding import open_model
+from training.data.token_streams import TokenDataset
+from training.decoding.stored_model import open_model
 from training.figures import open_frame, to_png
-from training.loop import TextExamples, World
+from training.loop.distributed import World
+from training.loop.examples import TextExamples
 from training.markdown import format_table
-from training.models import input_embeddings
-from training.objectives import MaskedLM
-from training.prepare import prepare_text
+from training.models.parts import input_embeddings
+from training.objectives.masked import MaskedLM
+from training.prepare.text import prepare_text
 from training.pretraining_run import make_examples
 from training.recipe import Recipe
 from training.reproduce.byte_embedding_figures import draw_loss_surfaces, draw_norms, draw_principal_components

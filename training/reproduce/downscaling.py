@@ -10,18 +10,14 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from training.markdown import format_table
 from training.reproduce.downscaling_figure import draw_laws
-from training.scaling import (
-    BrokenPowerLaw,
-    Shape,
-    bootstrap_law,
-    compute_optimal,
-    fit_broken,
-    fit_power_law,
-    published,
-    rank_correlation,
-    select_law,
-)
+from training.scaling.bootstrap import bootstrap_law
 from training.scaling.checks import check_positive
+from training.scaling.correlation import rank_correlation
+from training.scaling.frontier import compute_optimal
+from training.scaling.law_selection import select_law
+from training.scaling.power_law import BrokenPowerLaw, fit_broken, fit_power_law
+from training.scaling.published import published
+from training.scaling.shape import Shape
 
 # Columns of the table of evaluations that the authors published, `EVAL_RESULTS…csv`.
 _SIZES = ("embedding_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads")

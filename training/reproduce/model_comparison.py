@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from bitcipher import storage
 from pipelines.runtime.progress import StageProgress
 from training.curves.comparison import compare_runs
-from training.finetuning import make_finetune_options
+from training.finetuning.options import make_finetune_options
 from training.finetuning.task_files import read_task
 from training.launch.finetuning import FinetuningResult, launch_finetuning
 from training.recipe import find_recipe, read_recipe

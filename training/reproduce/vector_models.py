@@ -10,7 +10,7 @@ from pydantic import Field
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
 from bitcipher.redaction import redact
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.embed.embed_counts import embed
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.options import BuildOptions, EmbeddingOptions, is_option_of

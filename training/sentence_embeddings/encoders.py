@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 from bitcipher.errors import BitcipherError
 from training.finetuning.examples import select_rows
 from training.finetuning.finetuning_run import make_encoder
-from training.models import architecture_of
+from training.models.encoders import architecture_of
 from training.models.options import ENCODERS
 from training.models.replaced_tokens import find_encoder
 from training.models.sentence_views import embed_sentences

@@ -8,10 +8,10 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedModel
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.runtime.progress import StageProgress
 from training.curves.comparison import copy_files
-from training.loop import World
+from training.loop.distributed import World
 from training.sentence_embeddings.class_accuracy import accuracy_table, measure_classes, most_frequent_accuracy
 from training.sentence_embeddings.encoders import check_encoder, encode_texts, with_random_weights
 from training.sentence_embeddings.labeled_sentences import LabeledSentences

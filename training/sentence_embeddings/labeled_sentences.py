@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.data import is_validation
 from training.data.table_rows import list_tables, read_columns
+from training.data.token_shards import is_validation
 
 # Share of the sentences in the test part, if no test files are given.
 TEST_FRACTION = 0.2

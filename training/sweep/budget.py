@@ -4,7 +4,7 @@ from pydantic import Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
-from training.scaling import VOCABULARY, Shape
+from training.scaling.shape import VOCABULARY, Shape
 from training.sweep.options import Study
 from training.sweep.trials import finetuning_trials, pretraining_trials, select_shapes
 from training.tokenizer_selection.choose_tokenizer import ChoiceOptions

@@ -23,7 +23,7 @@ from matplotlib.ticker import (
 )
 
 from training.figures import open_frame, to_png
-from training.scaling import BrokenPowerLaw, PowerLaw
+from training.scaling.power_law import BrokenPowerLaw, PowerLaw
 from training.sweep.laws import LawFit, ScalingLaws
 from training.sweep.measures import Measures
 from training.sweep.tables import format_scientific

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from training.scaling import Shape
+from training.scaling.shape import Shape
 
 
 @dataclass(frozen=True)

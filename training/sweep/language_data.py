@@ -5,14 +5,17 @@ from typing import Any
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from pipelines.filter import FilterOptions, filter_corpus
+from pipelines.filter.filter_corpus import filter_corpus
 from pipelines.filter.filter_manifest import FilterCounts
+from pipelines.filter.options import FilterOptions
 from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import list_sources
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
-from training.data import TokenDataset, TokenizerOptions, load_tokenizer, vocab_size
-from training.prepare import prepare_text
+from training.data.token_streams import TokenDataset
+from training.data.tokenizer_files import load_tokenizer, vocab_size
+from training.data.tokenizer_options import TokenizerOptions
+from training.prepare.text import prepare_text
 from training.recipe import TextOptions
 from training.sweep.options import LANGUAGES, Study
 from training.tokenizer_selection.choose_tokenizer import CHOICE, ChoiceOptions, StoredChoice, choose_tokenizer

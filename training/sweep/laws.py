@@ -6,15 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.scaling import (
-    BrokenPowerLaw,
-    LawIntervals,
-    PowerLaw,
-    bootstrap_law,
-    compute_optimal,
-    fit_power_law,
-    select_law,
-)
+from training.scaling.bootstrap import LawIntervals, bootstrap_law
+from training.scaling.frontier import compute_optimal
+from training.scaling.law_selection import select_law
+from training.scaling.power_law import BrokenPowerLaw, PowerLaw, fit_power_law
 from training.sweep.measures import Measures
 
 

@@ -7,7 +7,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 from bitcipher.errors import BitcipherError
-from training.scaling import LENGTH, POSITIONS, ModernBertShape, Shape
+from training.scaling.modernbert_shape import ModernBertShape
+from training.scaling.shape import LENGTH, POSITIONS, Shape
 from training.sweep.findings import Findings, PretrainedModel
 
 # The exponential of a larger loss overflows float64 (at 709.78).

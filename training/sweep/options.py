@@ -15,10 +15,12 @@ from bitcipher.errors import BitcipherError
 from bitcipher.records import Float, Record, Strings
 from bitcipher.yaml_files import find_yaml, read_yaml
 from pipelines.ingest.read_options import Format
-from training.data import TokenizerOptions
-from training.finetuning import GLUE
-from training.loop import LoopOptions
-from training.scaling import SEQUENCES, ModernBertShape, Shape, larger, set_1, set_2, set_3, smallest
+from training.data.tokenizer_options import TokenizerOptions
+from training.finetuning.task_files import GLUE
+from training.loop.options import LoopOptions
+from training.scaling.modernbert_shape import ModernBertShape
+from training.scaling.shape import SEQUENCES, Shape
+from training.scaling.shapes import larger, set_1, set_2, set_3, smallest
 from training.settings import apply_settings
 
 Init = Literal["random", "cipher"]

@@ -10,12 +10,16 @@ import numpy as np
 import torch
 
 from training.counter_rng import derive_key, uniform
-from training.data import SpecialTokens
-from training.embeddings import EmbeddingInitOptions, FreezeSchedule
-from training.loop import Batch, LoopOptions, TrainingRun, World, run_loop
-from training.models import build_model
-from training.objectives import MaskedLM
-from training.scaling import Shape
+from training.data.special_tokens import SpecialTokens
+from training.embeddings.freeze_schedule import FreezeSchedule
+from training.embeddings.options import EmbeddingInitOptions
+from training.loop.distributed import World
+from training.loop.examples import Batch
+from training.loop.options import LoopOptions
+from training.loop.training_run import TrainingRun, run_loop
+from training.models.build import build_model
+from training.objectives.masked import MaskedLM
+from training.scaling.shape import Shape
 from training.sweep.budget import Speed, flops_spent
 from training.sweep.options import SHAPES, Study
 from training.sweep.trials import PretrainingTrial, make_recipe
@@ -32,7 +36,7 @@ _SPECIALS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=_MASK, sentinel
 
 @dataclass(frozen=True)
 class _RandomExamples:
-    """Examples of random tokens; see `training.loop.Examples`."""
+    """Examples of random tokens; see `training.loop.examples.Examples`."""
 
     length: int
     validation_size: int = 1

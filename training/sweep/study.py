@@ -12,17 +12,18 @@ from bitcipher.records import Float, Record
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
 from pipelines.store.recorded_inputs import GivenInputs
-from training.finetuning import CONFIG as FINETUNING
-from training.finetuning import FinetuneOptions
+from training.finetuning.options import FinetuneOptions
+from training.finetuning.run_files import CONFIG as FINETUNING
 from training.finetuning.run_inputs import inputs_of_runs
 from training.finetuning.task_files import read_task
 from training.launch.run_dir import check_run, check_run_dir, leasing_run_dir, prepare_run_dir
 from training.launch.trial_executor import TrialResources, has_ended, run_stage
-from training.prepare import inputs_of_recipes, prepare_vectors
+from training.prepare.recipe_inputs import inputs_of_recipes
+from training.prepare.vectors import prepare_vectors
 from training.recipe import Recipe
 from training.run_files import CONFIG as PRETRAINING
 from training.run_files import ENDED
-from training.runtime import Trial
+from training.runtime.trials import Trial
 from training.sweep.budget import Speed, fit_budget, scale_study
 from training.sweep.findings import Findings
 from training.sweep.language_data import PreparedLanguage, prepare_languages, read_tokenizer_rows

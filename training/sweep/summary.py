@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from bitcipher.errors import BitcipherError
-from training.scaling import BrokenPowerLaw, LawIntervals, PowerLaw, published, rank_correlation
+from training.scaling.bootstrap import LawIntervals
+from training.scaling.correlation import rank_correlation
+from training.scaling.power_law import BrokenPowerLaw, PowerLaw
+from training.scaling.published import published
 from training.sweep.laws import ScalingLaws
 from training.sweep.measures import Gain, Measures
 from training.sweep.tables import format_integer, format_scientific

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from training.markdown import escape, format_table
-from training.scaling import Shape
+from training.scaling.shape import Shape
 from training.sweep.measures import Spread
 
 # Cell of a missing number.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from training.scaling import published
+from training.scaling.published import published
 from training.sweep.findings import Findings
 from training.sweep.tables import NONE, PAPER, ReportTable, format_fixed, format_integer, format_percent
 

@@ -9,7 +9,9 @@ from dataclasses import fields
 from itertools import chain, pairwise
 from typing import Any
 
-from training.scaling import Shape, cost_effectiveness, published
+from training.scaling.effectiveness import cost_effectiveness
+from training.scaling.published import published
+from training.scaling.shape import Shape
 from training.sweep.findings import PretrainedModel
 from training.sweep.measures import Measures, Spread
 from training.sweep.tables import (

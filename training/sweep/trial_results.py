@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from bitcipher import storage
-from training.finetuning import PREDICTIONS, TASK_INFO, TaskInfo
-from training.loop import LoopOptions
+from training.finetuning.run_files import PREDICTIONS, TASK_INFO, TaskInfo
+from training.loop.options import LoopOptions
 from training.run_files import ENDED
 from training.sweep.findings import Evaluation, PretrainedModel, Score
 from training.sweep.trial_runs import TrialEnd, read_run_metrics

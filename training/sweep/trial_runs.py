@@ -6,9 +6,10 @@ from typing import Any
 from bitcipher import json_files, storage
 from bitcipher.records import Record
 from training.errors import DivergenceError
-from training.finetuning import run_finetuning
-from training.loop import copying_run, read_metrics
+from training.finetuning.finetuning_run import run_finetuning
 from training.loop.checkpoint_folders import CHECKPOINTS
+from training.loop.metrics_logger import read_metrics
+from training.loop.run_store import copying_run
 from training.pretraining_run import evaluate_run, run_pretraining
 from training.recipe import Recipe
 from training.run_files import CONFIG, ENDED

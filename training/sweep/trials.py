@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bitcipher import storage
-from training.data import TokenizerOptions
-from training.embeddings import EmbeddingInitOptions
-from training.finetuning import FinetuneOptions, glue_folder
-from training.loop import LoopOptions
-from training.models import ModelOptions
+from training.data.tokenizer_options import TokenizerOptions
+from training.embeddings.options import EmbeddingInitOptions
+from training.finetuning.options import FinetuneOptions
+from training.finetuning.task_files import glue_folder
+from training.loop.options import LoopOptions
+from training.models.options import ModelOptions
 from training.recipe import Recipe, TextOptions
-from training.scaling import Shape, select_spanning
+from training.scaling.shape import Shape
+from training.scaling.shapes import select_spanning
 from training.sweep.options import LANGUAGES, LARGE_PARAMETERS, SHAPES, Study
 
 CONSTRAINED, UNCONSTRAINED = LANGUAGES

@@ -10,7 +10,8 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
-from training.data import SpecialTokens, plain_text_tokenizer
+from training.data.special_tokens import SpecialTokens
+from training.data.tokenizer_files import plain_text_tokenizer
 
 # Unicode categories of control and format characters, which are not part of a letter. Some tokenizers drop them.
 _INVISIBLE = {"Cc", "Cf"}

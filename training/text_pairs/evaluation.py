@@ -9,8 +9,9 @@ from transformers import PreTrainedModel
 from bitcipher import json_files, storage
 from pipelines.runtime.progress import StageProgress
 from training.data.text_pairs import TextPair, count_overlap
-from training.decoding import generate_targets, open_model
-from training.loop import World
+from training.decoding.stored_model import open_model
+from training.decoding.targets import generate_targets
+from training.loop.distributed import World
 from training.metrics.generation import score_texts
 from training.prepare.pair_folder import TRAIN, VALIDATION, read_stored_pairs
 from training.recipe import Recipe

@@ -16,23 +16,14 @@ from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import Source, compression_of
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from training.data import load_tokenizer, save_tokenizer, train_tokenizer, vocab_size
-from training.tokenizer_selection import (
-    TokenizerChoice,
-    TokenizerScores,
-    check_references,
-    choose,
-    draw_examples,
-    format_table,
-    load_reference,
-    matching_score,
-    read_reference_words,
-    reference_words,
-    split_ratio,
-)
-from training.tokenizer_selection.reference_words import ReferenceWords
-from training.tokenizer_selection.split_ratio import EXAMPLE_WORDS, count_words
-from training.tokenizer_selection.subtoken_matching import count_subtokens
+from training.data.tokenizer_files import load_tokenizer, save_tokenizer, vocab_size
+from training.data.train_tokenizer import train_tokenizer
+from training.tokenizer_selection.reference_words import ReferenceWords, read_reference_words, reference_words
+from training.tokenizer_selection.references import load_reference
+from training.tokenizer_selection.selection_rule import TokenizerChoice, TokenizerScores, check_references, choose
+from training.tokenizer_selection.split_ratio import EXAMPLE_WORDS, count_words, draw_examples, split_ratio
+from training.tokenizer_selection.subtoken_matching import count_subtokens, matching_score
+from training.tokenizer_selection.table import format_table
 
 FORMAT = "bitcipher-tokenizer-choice/1"
 # Increment when the same text results in different tokenizers.

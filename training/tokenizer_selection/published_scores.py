@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from training.data import TokenizerOptions
-from training.scaling import published
+from training.data.tokenizer_options import TokenizerOptions
+from training.scaling.published import published
 from training.tokenizer_selection.selection_rule import TokenizerScores
 
 # Kind of each name in Table 6. BPE is byte-level, as in GPT-2 and RoBERTa; SentencePiece is Unigram, as in T5.

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tokenizers import Encoding, Tokenizer
 
-from training.data import plain_text_tokenizer
+from training.data.tokenizer_files import plain_text_tokenizer
 
 # Marker of a space in Unigram tokenizers.
 METASPACE = "▁"

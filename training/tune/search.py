@@ -6,9 +6,11 @@ from pipelines.runtime.runtime import open_runtime
 from training.launch.pretraining import check_inputs, with_tokenizer_of_checkpoint
 from training.launch.run_dir import check_run, leasing_run_dir, prepare_run_dir
 from training.launch.trial_executor import TrialResources, has_ended, run_stage
-from training.prepare import check_sources, inputs_of_recipes, prepare_examples, prepare_vectors
+from training.prepare.examples import check_sources, prepare_examples
+from training.prepare.recipe_inputs import inputs_of_recipes
+from training.prepare.vectors import prepare_vectors
 from training.run_files import CONFIG, ENDED
-from training.runtime import Trial
+from training.runtime.trials import Trial
 from training.tune.options import TUNE, SearchOptions
 from training.tune.results import TrialScore, write_results
 from training.tune.trial_recipes import make_trials

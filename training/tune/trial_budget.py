@@ -8,7 +8,7 @@ from pydantic import Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
-from training.loop import LoopOptions
+from training.loop.options import LoopOptions
 
 _BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*([kMG]?)\s*(steps|tokens)")
 _FACTORS = {"": 1, "k": 1_000, "M": 1_000_000, "G": 1_000_000_000}

@@ -8,22 +8,24 @@ from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
-from pipelines.verify import VerifyResult, run_checks
 from pipelines.verify.damage import Check, Damage, KnownDamage, error_of
+from pipelines.verify.verify import VerifyResult, run_checks
 from training.data.token_files import check_token_file, token_hashes
 from training.file_digests import DIGESTS, FolderDigests, check_digest, digest_file
 from training.finetuning.run_files import CONFIG as FINETUNING
 from training.finetuning.run_files import PREDICTIONS, TASK_INFO
-from training.loop import METRICS, RUN_LEASE, copying_run, read_metrics
-from training.loop.checkpoint_folders import CHECKPOINTS, checkpoint_names, find_move
-from training.loop.trackers import TRACKER_IDS
+from training.loop.checkpoint_folders import CHECKPOINTS, METRICS, checkpoint_names, find_move
+from training.loop.metrics_logger import read_metrics
+from training.loop.run_lease import RUN_LEASE
+from training.loop.run_store import copying_run
+from training.loop.trackers.base import TRACKER_IDS
 from training.prepare.cached_dir import INPUTS
 from training.prepare.pair_folder import METADATA as PAIRS
 from training.prepare.pair_folder import TRAIN, VALIDATION, check_stored_pairs
 from training.run_files import CONFIG as PRETRAINING
 from training.run_files import EMBEDDING_INIT, ENDED, TOKENIZER
 from training.run_files import INPUTS as RECORDED
-from training.text_pairs import SCORES
+from training.text_pairs.scores import SCORES
 from training.verify.training_folders import GRID, STUDY, TOKEN_SHARDS, TUNE, find_training_folders
 
 _RESTORE = "restore the file from a copy"

@@ -38,8 +38,8 @@ def align_bytes(
     from cluster.cli.display.console import OUT
     from training.byte_embeddings.alignment import align, aligned_tokens  # the import of torch takes seconds
     from training.byte_embeddings.stored_embeddings import save_byte_embeddings, table_digest
-    from training.decoding import open_model
-    from training.models import input_embeddings
+    from training.decoding.stored_model import open_model
+    from training.models.parts import input_embeddings
 
     teacher, tokenizer = open_model(model)
     tokens = aligned_tokens(tokenizer)

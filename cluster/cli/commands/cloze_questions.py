@@ -9,7 +9,7 @@ from cluster.cli.dependencies import require_extra
 from cluster.cli.options import option_name, record_options
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
-from training.cloze_questions import ClozeOptions
+from training.cloze_questions.options import ClozeOptions
 
 
 @with_verbosity

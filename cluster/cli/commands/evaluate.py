@@ -12,7 +12,7 @@ from cluster.cli.options import AsJson, UnknownWords, parse_oov
 from cluster.metavars import PATH
 
 if TYPE_CHECKING:
-    from bitcipher.vectors import CipherVectors
+    from bitcipher.vectors.cipher_vectors import CipherVectors
 
 VectorFiles = Annotated[
     list[str],
@@ -42,10 +42,10 @@ def probe(
     require_extra("training", "`bitcipher probe`")
     from cluster.cli.display.evaluation import print_probes, probe_fields
     from cluster.cli.display.result import print_result
-    from training.probes import read_task
+    from training.probes.tasks import read_task
 
     labeled = read_task(task, data)
-    from training.probes import probe as run  # not at the top: the import of torch takes seconds
+    from training.probes.probe_scores import probe as run  # not at the top: the import of torch takes seconds
 
     results = [
         (name, table.vector_size, run(table, labeled, range(seeds), unknown)) for name, table in _read_each(vectors)
@@ -89,6 +89,6 @@ def evaluate(
 
 
 def _read_each(vectors: Sequence[str]) -> "Iterator[tuple[str, CipherVectors]]":
-    from bitcipher.vectors import CipherVectors
+    from bitcipher.vectors.cipher_vectors import CipherVectors
 
     return ((redact(uri), CipherVectors.load(uri, verify=True)) for uri in vectors)

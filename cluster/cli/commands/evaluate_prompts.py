@@ -40,16 +40,17 @@ def evaluate_prompts(
     require_extra("training", "`bitcipher evaluate-prompts`")
     from cluster.cli.display.markdown import print_markdown
     from training.models.model_folder import check_model_folder
-    from training.prompting import find_template, read_labeled_rows, read_template
+    from training.prompting.label_template import find_template, read_template
+    from training.prompting.labeled_rows import read_labeled_rows
 
     read = read_template(find_template(template))
     rows, trained = read_labeled_rows(data, read), read_labeled_rows(train, read) if train else []
     if checkpoint is None:
         check_model_folder(model)
-    from training.decoding import open_model  # not at the top: the import of torch takes seconds
-    from training.loop import World
+    from training.decoding.stored_model import open_model  # not at the top: the import of torch takes seconds
+    from training.loop.distributed import World
     from training.markdown import format_table
-    from training.prompting import evaluate_prompts, majority_accuracy
+    from training.prompting.prompt_accuracy import evaluate_prompts, majority_accuracy
 
     loaded, tokenizer = open_model(model, checkpoint)
     loaded = loaded.to(World.current("auto").device)

@@ -36,7 +36,7 @@ def evaluate_sentences(
     For example: bitcipher evaluate-sentences runs/simclr questions.jsonl --out sentences
     """
     require_extra("training", "`bitcipher evaluate-sentences`")
-    from bitcipher.vectors import CipherVectors
+    from bitcipher.vectors.cipher_vectors import CipherVectors
     from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
     from training.models.model_folder import check_model_folder
@@ -48,7 +48,7 @@ def evaluate_sentences(
     loaded_vectors = CipherVectors.load(vectors, verify=True) if vectors else None
     if checkpoint is None:
         check_model_folder(model)
-    from training.decoding import open_model  # not at the top: the import of torch takes seconds
+    from training.decoding.stored_model import open_model  # not at the top: the import of torch takes seconds
     from training.sentence_embeddings.evaluation import evaluate_sentences
 
     opened = open_model(model, checkpoint)

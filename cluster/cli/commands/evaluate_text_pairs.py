@@ -62,9 +62,9 @@ def evaluate_text_pairs(
     trained = read_text_pairs(list_tables(train), *columns) if train else []
     if checkpoint is None:
         check_model_folder(model)
-    from training.decoding import open_model  # not at the top: the import of torch takes seconds
-    from training.loop import World
-    from training.text_pairs import evaluate_text_pairs
+    from training.decoding.stored_model import open_model  # not at the top: the import of torch takes seconds
+    from training.loop.distributed import World
+    from training.text_pairs.evaluation import evaluate_text_pairs
 
     loaded, tokenizer = open_model(model, checkpoint)
     loaded = loaded.to(World.current("auto").device)

@@ -40,7 +40,7 @@ def explain(
     """
     if by not in UNITS:
         raise BitcipherError(f"`--by` must be {' or '.join(UNITS)}, got {by!r}.")
-    from bitcipher.explain import Explainer
+    from bitcipher.explain.explainer import Explainer
     from cluster.cli.display import explanation
     from pipelines.embed.vectors_with_counts import load_with_counts
 
@@ -73,7 +73,7 @@ def infer(
 
     For example: bitcipher infer vectors wampimuk --contexts sentences.txt
     """
-    from bitcipher.infer import infer
+    from bitcipher.infer.inference import infer
     from cluster.cli.display import explanation
     from pipelines.builds.sentences import read_sentences
     from pipelines.embed.vectors_with_counts import load_with_counts

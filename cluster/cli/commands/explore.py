@@ -33,9 +33,9 @@ def explore(
 
     For example: bitcipher explore vectors --out words.html
     """
-    from bitcipher.explain import Explainer
-    from bitcipher.rows import UnknownProvenanceError
-    from bitcipher.vectors import CipherVectors
+    from bitcipher.explain.explainer import Explainer
+    from bitcipher.rows.provenance import UnknownProvenanceError
+    from bitcipher.vectors.cipher_vectors import CipherVectors
     from bitcipher.versions import vectors_of, versions
     from cluster.cli.display.console import OUT, format_table_size
     from pipelines.embed.vectors_with_counts import load_with_counts

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bitcipher.formats import FORMATS
+from bitcipher.formats.registry import FORMATS
 from cluster.cli.options import Version
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
@@ -39,8 +39,8 @@ def export(
 
 
 def _export_vectors(uri: str, format: str, out: str, version: int | None) -> None:
-    from bitcipher.formats import write
-    from bitcipher.vectors import CipherVectors
+    from bitcipher.formats.writer import write
+    from bitcipher.vectors.cipher_vectors import CipherVectors
     from cluster.cli.display.console import OUT, format_table_size
     from pipelines.runtime.progress import StageProgress
 
@@ -52,7 +52,7 @@ def _export_vectors(uri: str, format: str, out: str, version: int | None) -> Non
 
 
 def _export_counts(uri: str, out: str, version: int | None) -> None:
-    from bitcipher.cooccurrence import open_build
+    from bitcipher.cooccurrence.build import open_build
     from bitcipher.formats.count_folder import list_count_files, write_counts
     from cluster.cli.display.console import OUT, format_count
     from pipelines.runtime.progress import StageProgress

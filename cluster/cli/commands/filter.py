@@ -50,7 +50,7 @@ def filter(
     For example: bitcipher filter enwiki --vocabulary words.txt --out filtered
     """
     from cluster.cli.display.filtering import print_filtered_corpus
-    from pipelines.filter import filter_corpus
+    from pipelines.filter.filter_corpus import filter_corpus
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
 

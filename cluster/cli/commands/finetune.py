@@ -78,7 +78,7 @@ def finetune(
     """
     require_extra("training", "`bitcipher finetune`")
     from pipelines.runtime.progress import StageProgress
-    from training.finetuning import make_finetune_options
+    from training.finetuning.options import make_finetune_options
     from training.finetuning_grid.grid import launch_grid
     from training.finetuning_grid.options import GridOptions
     from training.launch.finetuning import launch_finetuning

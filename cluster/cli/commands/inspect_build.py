@@ -36,7 +36,7 @@ def neighbors(
 
     For example: bitcipher neighbors vectors king --minus man --plus woman
     """
-    from bitcipher.vectors import CipherVectors
+    from bitcipher.vectors.cipher_vectors import CipherVectors
     from cluster.cli.display.result import print_result
     from cluster.cli.display.vectors import print_neighbors
     from cluster.neighbors import NeighborFinder, NeighborQuery

@@ -80,10 +80,10 @@ def tables(
     require_extra("training", "`bitcipher reproduce`")
     from cluster.cli.display.console import OUT
     from pipelines.runtime.progress import StageProgress
-    from training.probes import read_task
+    from training.probes.tasks import read_task
 
     tasks = [read_task(name, folder) for name, folder in folders.items() if folder]
-    from training.reproduce import reproduce_tables  # not at the top: the import of torch takes seconds
+    from training.reproduce.tables import reproduce_tables  # not at the top: the import of torch takes seconds
 
     with StageProgress() as progress:
 

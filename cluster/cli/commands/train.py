@@ -113,7 +113,8 @@ def layers(
     require_extra("training", "`bitcipher layers`")
     from cluster.cli.display.console import OUT
     from pipelines.runtime.progress import StageProgress
-    from training.loop import copying_run, latest_checkpoint
+    from training.loop.checkpoint_folders import latest_checkpoint
+    from training.loop.run_store import copying_run
 
     with copying_run(run, with_checkpoints=True) as folder, StageProgress() as progress:
         latest_checkpoint(folder)  # raise before torch is loaded, if it is no run

@@ -31,7 +31,7 @@ def verify(
     from cluster.cli.display.result import print_result
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
-    from pipelines.verify import verify as verify_build
+    from pipelines.verify.verify import verify as verify_build
     from training.verify.training_folders import find_training_folders
 
     with StageProgress() as progress, open_runtime(workers, memory_mib << 20) as runtime:

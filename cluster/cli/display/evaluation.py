@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bitcipher.evaluation import AnalogiesResult, AnalogySection, WordPairsResult
+from bitcipher.evaluation.analogies import AnalogiesResult, AnalogySection
+from bitcipher.evaluation.word_pairs import WordPairsResult
 from bitcipher.redaction import redact
 from cluster.cli.display.console import OUT, format_share, list_examples
 from cluster.cli.display.tables import TextTable
 
 if TYPE_CHECKING:
-    from bitcipher.table import Oov
+    from bitcipher.table.keys import Oov
     from training.probes.data import TaskData
     from training.probes.probe_scores import ProbeResult
 

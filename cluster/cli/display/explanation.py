@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from bitcipher.explain import DimensionShare, Explanation
+from bitcipher.explain.contributions import DimensionShare, Explanation
 from cluster.cli.display.console import OUT, format_count, format_share, format_word
 from cluster.cli.display.tables import TextTable
 

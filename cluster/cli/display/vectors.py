@@ -5,7 +5,7 @@ from typing import Any
 
 from bitcipher import storage
 from bitcipher.sizes import format_size
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import versions
 from cluster.cli.display.builds import print_version
 from cluster.cli.display.console import OUT, format_count, format_table_size, format_word

@@ -11,9 +11,3 @@ progress        wrapper of products that reports progress
 array_files     arrays in temporary files
 pair_arrays     pairs in temporary files
 """
-
-from pipelines.embed.spectral.factorization import factor
-from pipelines.embed.spectral.progress import ProgressProducts
-from pipelines.embed.spectral.word_ranges import CountPaths
-
-__all__ = ["CountPaths", "ProgressProducts", "factor"]

@@ -11,8 +11,9 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import PairBlock
-from bitcipher.embedding.spectral import Operand, WeightedRows
+from bitcipher.counts.pairs import PairBlock
+from bitcipher.embedding.spectral.operand import Operand
+from bitcipher.embedding.spectral.ppmi import WeightedRows
 from bitcipher.errors import BitcipherError
 
 ENDING = ".array"

@@ -6,8 +6,9 @@ from typing import TypeVar, cast
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow
-from bitcipher.embedding.spectral import Products, block_count
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.embedding.spectral.ppmi import block_count
+from bitcipher.embedding.spectral.spectral_embedding import Products
 from pipelines.embed.spectral.gather_ranges import read_sums
 from pipelines.embed.spectral.ppmi_ranges import PpmiInput, PpmiStage, write_inputs
 from pipelines.embed.spectral.range_products import RangeProducts

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bitcipher.counts import PairBlock, RowRange
+from bitcipher.counts.pairs import PairBlock
+from bitcipher.counts.row_ranges import RowRange
 from bitcipher.reused_arrays import ReusedArrays
 from pipelines.embed.spectral.array_files import array_file, read_array, read_into, write_arrays
 

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bitcipher.embedding.row_blocks import RowSource
-from bitcipher.embedding.spectral import Products
-from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS
+from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, Products
 
 
 class ProgressProducts:

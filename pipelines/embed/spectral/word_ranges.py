@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, RowRange, VocabularyFile, choose_ranges, cut_ranges, sample_step
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.row_ranges import RowRange
+from bitcipher.counts.segment_words import cut_ranges
+from bitcipher.counts.vocabulary_file import VocabularyFile
+from bitcipher.counts.word_ranges import choose_ranges, sample_step
 from pipelines.embed.spectral.gather_ranges import (
     BACKWARD,
     FORWARD,

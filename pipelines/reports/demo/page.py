@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from bitcipher import storage
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.reports.maps.drawing import map_data, render
 from pipelines.reports.maps.layout import choose_rows, make_map
 from pipelines.reports.pages.text_direction import text_direction

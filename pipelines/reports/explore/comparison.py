@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bitcipher.evaluation.neighbors import match_rows, nearest_rows, neighbor_overlap
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 from pipelines.builds.version_drift import NEIGHBORS, SAMPLE_RANKS
 from pipelines.reports.maps.drawing import pack, pack_fractions

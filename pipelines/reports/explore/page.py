@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bitcipher import storage
-from bitcipher.explain import Contribution
-from bitcipher.vectors import CipherVectors
+from bitcipher.explain.contributions import Contribution
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.builds.version_drift import NEIGHBORS
 from pipelines.reports.explore.comparison import compare_tables
 from pipelines.reports.maps.drawing import map_data, pack, pack_fractions, render

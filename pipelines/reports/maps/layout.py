@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.neighbors import nearest_rows
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 
 MIN_WORDS = 5

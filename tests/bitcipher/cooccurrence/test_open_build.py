@@ -9,7 +9,7 @@ from builds import OPTIONS, run_build, run_update, write_lines
 import bitcipher
 from bitcipher import BitcipherError, UnknownWordError
 from bitcipher.cooccurrence import ppmi_matrix
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 ENGLISH = ["the cat saw the dog and the cat ran", "a dog saw a cat", "the dog"]
 ARABIC = ["رأى القط الكلب ثم رأى الكلب القط", "القط the cat الكلب"]

@@ -1,7 +1,7 @@
 import pytest
 
 from bitcipher import BitcipherError
-from bitcipher.counts import ContextWindow
+from bitcipher.counts.context_window import ContextWindow
 
 
 def test_each_offset_has_its_own_matrix():

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bitcipher.counts import PairBlock, iter_pairs, part_files, read_words
-from bitcipher.counts.segment import write_part
+from bitcipher.counts.pairs import PairBlock, iter_pairs
+from bitcipher.counts.segment import part_files, read_words, write_part
 from bitcipher.errors import BitcipherError
 
 

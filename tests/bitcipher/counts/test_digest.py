@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from pair_blocks import block_of
 
 from bitcipher import BitcipherError
-from bitcipher.counts import CountDigest, digest_pairs, digest_words, negate, word_hashes
+from bitcipher.counts.digest import CountDigest, digest_pairs, digest_words, word_hashes
+from bitcipher.counts.merge import negate
 
 HASHES = word_hashes(pa.array(["a", "b", "é", "<oov>"], pa.large_string()))
 

@@ -6,9 +6,14 @@ import pytest
 
 from bitcipher import BitcipherError
 from bitcipher.count_limits import MAX_TOKENS
-from bitcipher.counts import ContextWindow, MergedCounts, PairBlock, merge_words, open_merged, write_part
-from bitcipher.embedding import CipherEmbedding
-from bitcipher.embedding.spectral import SpectralEmbedding
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.counts.merged_segments import open_merged
+from bitcipher.counts.pairs import PairBlock
+from bitcipher.counts.segment import write_part
+from bitcipher.counts.segment_words import merge_words
+from bitcipher.embedding.cipher_embedding import CipherEmbedding
+from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
 from bitcipher.vocabulary import Vocabulary
 
 WORDS = pa.array(["a", "b", "c"], pa.large_string())

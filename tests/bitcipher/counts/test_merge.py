@@ -3,7 +3,7 @@ from itertools import islice
 import numpy as np
 from pair_blocks import block_of
 
-from bitcipher.counts import merge_rows, negate, renumber
+from bitcipher.counts.merge import merge_rows, negate, renumber
 
 
 def as_rows(block):

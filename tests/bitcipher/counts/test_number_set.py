@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitcipher.counts import NumberSet
+from bitcipher.counts.number_set import NumberSet
 
 
 @given(st.lists(st.lists(st.integers(0, 300)), max_size=4), st.integers(0, 200))

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher import BitcipherError
-from bitcipher.counts import PairBlock, concatenate, iter_pairs, read_row_range, split, write_pairs
-from bitcipher.counts.pairs import pair_files
+from bitcipher.counts.pairs import PairBlock, concatenate, iter_pairs, pair_files, read_row_range, split, write_pairs
 from pipelines.ingest.content_hash import sha256
 
 MAX_WORDS = 1 << 31

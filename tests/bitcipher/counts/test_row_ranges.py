@@ -7,7 +7,11 @@ from hypothesis import strategies as st
 from written_segments import write_segment
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, concatenate, iter_pairs, locate_ranges, ranges_from, read_words
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.pairs import concatenate, iter_pairs
+from bitcipher.counts.row_ranges import locate_ranges
+from bitcipher.counts.segment import read_words
+from bitcipher.counts.word_ranges import ranges_from
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import RangeLimits

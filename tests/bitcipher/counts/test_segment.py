@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from bitcipher import BitcipherError
-from bitcipher.counts import PairBlock, concatenate, iter_pairs, part_files, read_words, remove_part, write_part
-from bitcipher.counts.segment import SEGMENT_WORDS
+from bitcipher.counts.pairs import PairBlock, concatenate, iter_pairs
+from bitcipher.counts.segment import SEGMENT_WORDS, part_files, read_words, remove_part, write_part
 
 MAX_WORDS = 1 << 31
 

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from written_segments import reference, write_segment
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow, cut_ranges, merge_words, segment_words
+from bitcipher.counts import segment_words
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.segment_words import cut_ranges, merge_words
 from bitcipher.errors import BitcipherError
 
 documents = st.lists(st.lists(st.sampled_from("the of a Zoo é ﬀ 😀 <oov>".split()), min_size=1), max_size=3)

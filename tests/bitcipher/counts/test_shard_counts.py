@@ -3,7 +3,11 @@ import pyarrow as pa
 import pytest
 
 from bitcipher import BitcipherError
-from bitcipher.counts import ContextWindow, TokenizedShard, concatenate, count_shard, shard_counts
+from bitcipher.counts import shard_counts
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.pairs import concatenate
+from bitcipher.counts.shard_counts import count_shard
+from bitcipher.counts.tokenized_shard import TokenizedShard
 
 
 def count(documents, context_window, **settings):

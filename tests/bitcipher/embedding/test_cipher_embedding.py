@@ -4,7 +4,8 @@ import pytest
 from pair_blocks import block_of
 
 from bitcipher import BitcipherError, CipherEmbedding, Vocabulary
-from bitcipher.counts import ContextWindow, MergedCounts
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.merged_counts import MergedCounts
 
 
 def counts_of(rows, words=4, context_window=None, count=10):

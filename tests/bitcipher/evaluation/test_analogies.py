@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation import analogies
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 WORDS = [f"w{i}" for i in range(30)] + ["W3", "W7", "Paris"]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bitcipher.evaluation import neighbors
 from bitcipher.evaluation.neighbors import match_rows, nearest_rows, neighbor_overlap
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 
 @given(st.integers(1, 90), st.integers(1, 12), st.integers(1, 40), st.integers(1, 40), st.integers(0, 99))

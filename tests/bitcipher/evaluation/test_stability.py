@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from bitcipher.evaluation import StabilityResult, neighbor_stability
-from bitcipher.vectors import CipherVectors
+from bitcipher.evaluation.stability import StabilityResult, neighbor_stability
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 
 def table(size, seed=0, vector_size=6, first=0):

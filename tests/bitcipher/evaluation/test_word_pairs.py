@@ -5,7 +5,7 @@ import pytest
 
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.evaluation_sets import ScoredPair, list_similarity_files, read_pairs
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 WORDS = ["the", "The", "cat", "Dog", "dog", "king", "Straße", "paris", "zero"]
 

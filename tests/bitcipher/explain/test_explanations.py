@@ -5,8 +5,8 @@ import pytest
 from made_vectors import make_vectors, merge_counts, small_text
 
 from bitcipher import BitcipherError, CipherVectors, UnknownWordError
-from bitcipher.counts import ContextWindow
-from bitcipher.explain import Explainer, explain
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.explain.explainer import Explainer, explain
 
 # Mode spectral rounds the tables that it multiplies by to 16 bits.
 ROUNDING = 2e-5

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bitcipher import BitcipherError
-from bitcipher.formats import read, word2vec_binary
+from bitcipher.formats import word2vec_binary
+from bitcipher.formats.reader import read
 
 ROWS = np.arange(6, dtype="<f4").reshape(2, 3) + 0.5
 

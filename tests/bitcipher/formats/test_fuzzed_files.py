@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bitcipher import BitcipherError
-from bitcipher.formats import read
-from bitcipher.table import VectorTable
+from bitcipher.formats.reader import read
+from bitcipher.table.vector_table import VectorTable
 
 FILES = ["word2vec", "word2vec-binary", "glove", "parquet"]
 

@@ -13,9 +13,9 @@ import safetensors.numpy
 import srsly
 
 from bitcipher import BitcipherError, CipherVectors
-from bitcipher.formats import write
 from bitcipher.formats.table_builder import MAX_VECTOR_SIZE
-from bitcipher.table import VectorTable
+from bitcipher.formats.writer import write
+from bitcipher.table.vector_table import VectorTable
 
 WORDS = ["the", "cat"]
 ROWS = np.array([[1, 2], [3, 4]], np.float32)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bitcipher import BitcipherError
-from bitcipher.formats import read
+from bitcipher.formats.reader import read
 
 PLAIN = {"the": [0.1, 0.2, 0.3], "cat": [4, -5, 6e-3]}
 LINES = "the 0.1 0.2 0.3\ncat 4 -5 6e-3\n"

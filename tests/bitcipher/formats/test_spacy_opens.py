@@ -8,7 +8,7 @@ import pytest
 import spacy
 
 from bitcipher import BitcipherError, CipherVectors, storage
-from bitcipher.formats import write
+from bitcipher.formats.writer import write
 
 
 def most_similar(pipeline, count):

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher import BitcipherError, CipherVectors, storage
-from bitcipher.formats import read, word_lines
-from bitcipher.table import VectorTable
+from bitcipher.formats import word_lines
+from bitcipher.formats.reader import read
+from bitcipher.table.vector_table import VectorTable
 
 LINES = ["the 1 2.5 -3e-2", "of 4 5 6", "and -7 8 9"]
 ROWS = np.array([[1, 2.5, -0.03], [4, 5, 6], [-7, 8, 9]], np.float32)

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bitcipher import BitcipherError, CipherVectors, storage
-from bitcipher.formats import FORMATS, read, row_blocks, write
+from bitcipher.formats import row_blocks
+from bitcipher.formats.reader import read
+from bitcipher.formats.registry import FORMATS
+from bitcipher.formats.writer import write
 
 # Without spacy, which takes half a second to write. `test_spacy_loads_the_folder` has the unusual words.
 FAST = [name for name, each in FORMATS.items() if each.can_read and name not in ("spacy", "embedding-atlas")]

@@ -5,7 +5,7 @@ import pytest
 from made_vectors import make_vectors, merge_counts, small_text
 
 from bitcipher import OOV, BitcipherError, CipherVectors
-from bitcipher.counts import ContextWindow
+from bitcipher.counts.context_window import ContextWindow
 from bitcipher.infer.context_counts import count_contexts
 
 OPTIONS = [

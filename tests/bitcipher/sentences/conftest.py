@@ -5,7 +5,7 @@ import os
 import pytest
 from sentence_vectors import WORDS, make_vectors
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 # These tests must not access the network. The variable is read when the libraries are imported.
 os.environ["HF_HUB_OFFLINE"] = "1"

@@ -14,7 +14,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_vectors import SENTENCES
 
 from bitcipher import BitcipherError, CipherVectors, json_files
-from bitcipher.sentences import SentenceEncoder
+from bitcipher.sentences.sentence_encoder import SentenceEncoder
 from bitcipher.sentences.token_finder import TokenFinder
 
 TEXTS = [

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from sentence_vectors import SENTENCES, WORDS, make_vectors
 
 from bitcipher import BitcipherError, CipherVectors
-from bitcipher.sentences import SentenceEncoder, sentence_encoder
+from bitcipher.sentences import sentence_encoder
+from bitcipher.sentences.sentence_encoder import SentenceEncoder
 from bitcipher.sentences.token_table import SMOOTHING
 
 

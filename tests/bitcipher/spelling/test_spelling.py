@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from bitcipher import OOV, BitcipherError
-from bitcipher.spelling import Spelling
 from bitcipher.spelling.ngrams import hash_ngram
+from bitcipher.spelling.spelling import Spelling
 
 STEMS = ["walk", "talk", "jump", "laugh", "paint", "climb", "whisper", "dance"]
 ENDINGS = ["", "s", "ed", "ing", "er"]

@@ -5,7 +5,7 @@ import pytest
 from made_vectors import make_vectors, merge_counts
 
 from bitcipher import BitcipherError, CipherVectors, UnknownWordError
-from bitcipher.counts import ContextWindow
+from bitcipher.counts.context_window import ContextWindow
 
 STEMS = "walk talk jump laugh paint climb press".split()
 TEXTS = [

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.table import plan_files, vector_files, vectors_digest
+from bitcipher.table import vector_files
 from bitcipher.table.manifest import TableManifest
-from bitcipher.vectors import CipherVectors
+from bitcipher.table.vector_files import plan_files, vectors_digest
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 INDEX = "vectors.safetensors.index.json"
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 ODD_WORDS = ["the", "New York", "a\nb", "\t", "", " ", "\x00", '"', "na\u00efve", "e\u0301", "\u00e9", "日本"]
 ODD_WORDS += ["\U0001f3f3\ufe0f\u200d\U0001f308", "<oov>"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bitcipher import json_files
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 WORDS = ["the", "New York", "a\nb", "\u00e9", "<oov>"]
 ROWS = np.arange(15, dtype=np.float32).reshape(5, 3)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bitcipher import BitcipherError, CipherVectors
-from bitcipher.vectors import WordIndex
+from bitcipher.vectors.ann_index import WordIndex
 
 
 @pytest.fixture(scope="module")

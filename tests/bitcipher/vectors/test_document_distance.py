@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 
 @pytest.fixture(autouse=True)

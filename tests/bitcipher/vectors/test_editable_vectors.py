@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bitcipher.errors import BitcipherError, UnknownWordError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 ROWS = np.array([[3, 4], [1, 0], [0, 2]], np.float32)
 

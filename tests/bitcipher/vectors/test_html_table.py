@@ -2,7 +2,7 @@
 
 import xml.etree.ElementTree as ElementTree
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 
 def cells(vectors: CipherVectors) -> list[list[str | None]]:

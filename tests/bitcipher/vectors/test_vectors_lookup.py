@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bitcipher.errors import BitcipherError, UnknownWordError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 
 WORDS = ["the", "government", "<oov>", "Paris", "paris"]

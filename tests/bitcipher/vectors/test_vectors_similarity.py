@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bitcipher.errors import BitcipherError, UnknownWordError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 
 # Few distinct values, so that equal rows and zero rows are common. Their products are exact in float32.

@@ -9,7 +9,7 @@ import user_folder
 
 from bitcipher import object_store
 from bitcipher.installation import install_command
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from cluster.cli.interrupts import resumable
 from cluster.cli.main import all_commands
 

@@ -14,9 +14,9 @@ from bitcipher.errors import BitcipherError
 from cluster.cli.display.console import OUT
 from cluster.cli.main import app
 from pipelines.options import BuildOptions
-from training.probes import read_task
 from training.probes.paper_tables import paper_tables
-from training.reproduce import reproduce_tables
+from training.probes.tasks import read_task
+from training.reproduce.tables import reproduce_tables
 
 
 def run(*arguments):

@@ -11,7 +11,7 @@ from html_pages import Parsed
 from made_vectors import small_text
 
 from bitcipher import CipherVectors
-from bitcipher.explain import explain
+from bitcipher.explain.explainer import explain
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.embed.vectors_with_counts import load_with_counts
 from pipelines.options import BuildOptions

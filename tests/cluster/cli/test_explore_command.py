@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from html_pages import Parsed
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 
 def table(size: int, seed: int) -> CipherVectors:

@@ -9,7 +9,7 @@ from builds import OPTIONS, run_build, write_lines
 from scipy.sparse import load_npz
 
 from bitcipher import CipherVectors
-from bitcipher.formats import FORMATS
+from bitcipher.formats.registry import FORMATS
 
 
 @pytest.fixture

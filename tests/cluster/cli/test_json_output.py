@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from synthetic_runs import write_run
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 
 INITS = {"first": "random", "second": "cipher"}
 README = Path(__file__).parents[3] / "cluster" / "README.md"

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import versions
 
 COMMAND = [sys.executable, "-m", "cluster.cli.main"]

@@ -7,7 +7,7 @@ import pytest
 from builds import write_lines
 
 from bitcipher import CipherVectors
-from bitcipher.explain import explain
+from bitcipher.explain.explainer import explain
 from pipelines.embed.vectors_with_counts import load_with_counts
 
 STEMS = "walk talk jump laugh paint climb press".split()

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from synthetic_runs import write_run
 
-from bitcipher.explain import Contribution, Explanation
+from bitcipher.explain.contributions import Contribution, Explanation
 from cluster.cli.display import explanation, tables
 from cluster.cli.display.tables import TextTable
 from pipelines.runtime.visible_console import VisibleConsole

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from cluster.demo.demo import make_demo, show_demo
 from pipelines.runtime.progress import StageProgress
 from pipelines.store.stored_versions import StoredVersions

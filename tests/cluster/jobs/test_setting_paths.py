@@ -35,7 +35,7 @@ def text_options(record: type[Record], prefix: str = "") -> set[str]:
 
 
 def test_all_options_that_are_paths_are_known():
-    from pipelines.filter import FilterOptions
+    from pipelines.filter.options import FilterOptions
     from training.finetuning.options import FinetuneOptions
     from training.recipe import Recipe
     from training.sweep.options import Study

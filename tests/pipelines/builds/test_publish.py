@@ -3,7 +3,7 @@ import uuid
 import pytest
 
 from bitcipher import json_files, storage
-from bitcipher.counts import part_files
+from bitcipher.counts.segment import part_files
 from bitcipher.errors import BitcipherError
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import manifest_uri, vectors_of, versions

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher.evaluation import neighbors
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.builds import version_drift
 from pipelines.builds.version_drift import DriftError, DriftStage, check_drift, measure_drift
 from pipelines.runtime.in_process import InProcessRuntime

@@ -2,8 +2,9 @@
 
 import pytest
 
-from pipelines.clean import Document, Drop
+from pipelines.clean.base import Drop
 from pipelines.clean.c4 import C4Rule
+from pipelines.clean.document import Document
 
 
 def clean_lines(text: str, **options: object) -> str:

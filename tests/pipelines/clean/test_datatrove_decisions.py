@@ -10,8 +10,9 @@ from pathlib import Path
 
 from made_documents import make_documents
 
-from pipelines.clean import CleaningRule, Document, Drop
+from pipelines.clean.base import CleaningRule, Drop
 from pipelines.clean.c4 import C4Rule
+from pipelines.clean.document import Document
 from pipelines.clean.fineweb import FineWebRule
 from pipelines.clean.gopher_quality import GopherQualityRule
 from pipelines.clean.gopher_repetition import GopherRepetitionRule

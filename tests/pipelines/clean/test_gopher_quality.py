@@ -2,7 +2,8 @@
 
 import pytest
 
-from pipelines.clean import Document, Drop
+from pipelines.clean.base import Drop
+from pipelines.clean.document import Document
 from pipelines.clean.gopher_quality import GopherQualityRule
 
 OFF = {

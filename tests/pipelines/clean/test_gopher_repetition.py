@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from pipelines.clean import Document, Drop
+from pipelines.clean.base import Drop
+from pipelines.clean.document import Document
 from pipelines.clean.gopher_repetition import GopherRepetitionRule
 from pipelines.clean.ngrams import duplicate_ngram_characters, extend_hashes, top_ngram_characters
 from pipelines.clean.word_table import words_of

@@ -14,12 +14,14 @@ from made_documents import make_documents
 
 from bitcipher.errors import BitcipherError
 from bitcipher.records import Record
-from pipelines.clean import RULES, CleaningRule, Document, Drop, Rules, clean, load_rules
+from pipelines.clean.base import CleaningRule, Drop
 from pipelines.clean.c4 import C4Rule
+from pipelines.clean.document import Document
 from pipelines.clean.fineweb import FineWebRule
 from pipelines.clean.gopher_quality import GopherQualityRule
 from pipelines.clean.language import LanguageRule
 from pipelines.clean.length import LengthRule
+from pipelines.clean.registry import RULES, Rules, clean, load_rules
 from pipelines.clean.unicode_repair import UnicodeRule
 
 RECIPES = sorted(Path("pipelines/recipes/shard").glob("*.yaml"))

@@ -11,8 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from pipelines.clean import CleaningRule, Document, Drop
+from pipelines.clean.base import CleaningRule, Drop
 from pipelines.clean.blocklist import BlocklistRule
+from pipelines.clean.document import Document
 from pipelines.clean.language import LanguageRule
 from pipelines.clean.length import LengthRule
 from pipelines.clean.personal_data import PersonalDataRule

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitcipher.counts import ContextWindow, count_shard, shard_counts
+from bitcipher.counts import shard_counts
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.shard_counts import count_shard
 from pipelines.count import count_batches
 from pipelines.ingest.document_chunks import DocumentChunk, split_document
 from pipelines.tokenizers import make_tokenizer

@@ -6,7 +6,7 @@ import pytest
 from written_segments import digest_of, read_counts, reference
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow
+from bitcipher.counts.context_window import ContextWindow
 from bitcipher.errors import BitcipherError
 from pipelines.count import count_stage
 from pipelines.count.count_stage import CountStage

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import manifest_uri, vectors_of
 from pipelines.embed.embed_counts import embed, embed_build
 from pipelines.embed.stored_counts import StoredCounts

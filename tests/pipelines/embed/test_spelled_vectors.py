@@ -6,9 +6,9 @@ from builds import OPTIONS, run_build, run_update, write_lines
 from made_vectors import merge_counts
 from scipy.stats import ortho_group
 
-from bitcipher.counts import ContextWindow
-from bitcipher.embedding.spectral import SpectralEmbedding
-from bitcipher.vectors import CipherVectors
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 from pipelines.embed.embed_counts import embed
 from pipelines.embed.spectral_vectors import rotate_to

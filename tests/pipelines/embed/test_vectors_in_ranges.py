@@ -10,7 +10,7 @@ from bitcipher import storage
 from bitcipher.embedding import row_blocks
 from bitcipher.embedding.row_blocks import ArrayRows, finished_rows, finished_table, sum_rows, take_rows
 from bitcipher.table import vector_files
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.embed.embed_counts import embed_build
 from pipelines.embed.spectral import stored_rows
 from pipelines.options import BuildOptions

@@ -101,7 +101,8 @@ def test_shards_larger_than_the_budget_cost_a_merge_of_batches():
 
 
 def test_number_of_passes_equals_that_of_the_embedding():
-    from bitcipher.counts import ContextWindow, MergedCounts
+    from bitcipher.counts.context_window import ContextWindow
+    from bitcipher.counts.merged_counts import MergedCounts
     from bitcipher.vocabulary import Vocabulary
 
     options, budget = EmbeddingOptions(mode="cat", bits=25, window=4), MemoryBudget(8000)

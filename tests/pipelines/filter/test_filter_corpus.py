@@ -11,8 +11,9 @@ import pytest
 from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
 from bitcipher.word_filter import extract_corpus_words, read_words
-from pipelines.filter import FilterOptions, filter_corpus
 from pipelines.filter.document_splits import PARTS
+from pipelines.filter.filter_corpus import filter_corpus
+from pipelines.filter.options import FilterOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitcipher.counts import CountDigest
+from bitcipher.counts.digest import CountDigest
 from pipelines.store.segments import FAN_IN, TIER, Merge, Segment, next_merges, subtract_shards, total_digest
 
 

@@ -5,7 +5,8 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
 from bitcipher import BitcipherError
-from bitcipher.counts import ContextWindow, count_shard
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.shard_counts import count_shard
 from pipelines.tokenizers import huggingface, make_tokenizer
 
 TEXTS = [

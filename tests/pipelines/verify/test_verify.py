@@ -6,14 +6,14 @@ import pytest
 from builds import OPTIONS, run_build, run_update, write_lines
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.builds.publish import prune
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.ray_runtime import RayRuntime
 from pipelines.shard.document_version import KINDS
 from pipelines.store.job_ledger import COUNTED_SHARDS, all_job_ledgers
-from pipelines.verify import verify
+from pipelines.verify.verify import verify
 
 FEW = OPTIONS.copy_with(mode="cat", bits=16, window=2, min_count=1)
 

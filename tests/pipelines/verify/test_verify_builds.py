@@ -5,7 +5,7 @@ from builds import run_build, run_update, write_lines
 
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from pipelines.verify import verify
+from pipelines.verify.verify import verify
 
 OPTIONS = {"tokenizer": "whitespace", "mode": "cat", "bits": 6, "window": 2, "min_count": 1, "memory_mib": 600}
 

@@ -21,8 +21,8 @@ from training.byte_embeddings.stored_embeddings import (
     table_digest,
 )
 from training.byte_embeddings.table_replacement import byte_table, replaced_input_embeddings
-from training.data import TokenDataset
-from training.models import input_embeddings
+from training.data.token_streams import TokenDataset
+from training.models.parts import input_embeddings
 from training.pretraining_run import make_training_run
 from training.recipe import Recipe
 

@@ -11,8 +11,12 @@ from training.byte_embeddings.alignment import align, aligned_tokens
 from training.byte_embeddings.options import AlignmentOptions
 from training.byte_embeddings.whole_words import WordEncoder
 from training.byte_embeddings.word_tuning import score_words, tune_on_words
-from training.data import special_tokens, train_tokenizer, vocab_size
-from training.models import ModelOptions, build_model, input_embeddings
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import vocab_size
+from training.data.train_tokenizer import train_tokenizer
+from training.models.build import build_model
+from training.models.options import ModelOptions
+from training.models.parts import input_embeddings
 
 TEXT = ["the cat sat on the mat and the dog sat on the cat"] * 20
 PASSAGE = ["the", "cat", "sat", "on", "the", "mat"]

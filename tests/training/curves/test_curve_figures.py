@@ -10,8 +10,9 @@ from html_pages import Parsed, assert_whole
 from matplotlib.image import imread
 from synthetic_runs import falling, write_run
 
-from training.curves import draw_curves, group_runs, read_run, write_page
-from training.curves.figure import PARTS
+from training.curves.figure import PARTS, draw_curves
+from training.curves.html_page import write_page
+from training.curves.run_groups import group_runs, read_run
 
 NAMES = ["random", "<b>bold</b> & co", "_under", "$x_1$", "ten|20", "sixth", "seventh", "eighth"]
 STEPS = range(0, 401, 50)

@@ -5,7 +5,8 @@ import math
 import pytest
 from synthetic_runs import write_run
 
-from training.curves import group_runs, perplexity_table, read_run, scores_table, steps_to_loss
+from training.curves.run_groups import group_runs, read_run
+from training.curves.table import perplexity_table, scores_table, steps_to_loss
 
 RANDOM = [{0: 5.0, 10: 4.0, 20: 3.0}, {0: 5.0, 10: 4.0, 20: 2.0}]
 CIPHER = [{0: 5.0, 10: 3.0, 20: 1.0}, {0: 5.0, 10: 2.5, 20: 1.0}]

@@ -5,7 +5,10 @@ import pytest
 from matplotlib.image import imread
 from synthetic_runs import TOKENS, falling, write_run
 
-from training.curves import draw_lead, group_runs, lead_curve, lead_table, read_run, write_page
+from training.curves.figure import draw_lead
+from training.curves.html_page import write_page
+from training.curves.lead import lead_curve, lead_table
+from training.curves.run_groups import group_runs, read_run
 
 # The first group loses 1 in ten steps, the other one 1 in five.
 SLOW = {0: 9.0, 10: 8.0, 20: 7.0, 30: 6.0}

@@ -7,7 +7,7 @@ import pytest
 from synthetic_runs import write_run
 
 from bitcipher.errors import BitcipherError
-from training.curves import group_runs, read_run
+from training.curves.run_groups import group_runs, read_run
 
 LOSSES = {0: 3.0, 10: 2.0, 20: 1.5}
 RANDOM = {"embeddings": {"init": "random"}, "loop": {"max_steps": 20}}

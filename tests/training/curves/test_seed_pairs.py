@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from synthetic_runs import write_run
 
-from training.curves import group_runs, paired_table, read_run
+from training.curves.run_groups import group_runs, read_run
+from training.curves.seed_pairs import paired_table
 
 
 def groups_of(folder, curves):

@@ -3,7 +3,7 @@
 import pytest
 from tokenizers import Tokenizer
 
-from training.data import train_tokenizer
+from training.data.train_tokenizer import train_tokenizer
 
 
 @pytest.fixture(scope="session")

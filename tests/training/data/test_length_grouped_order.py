@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.data import LengthGroupedOrder, SequenceOrder, length_grouped_order
+from training.data import length_grouped_order
+from training.data.length_grouped_order import LengthGroupedOrder
+from training.data.sequence_order import SequenceOrder
 
 # Numbers of sequences, batches and seeds for which epochs end within a batch, within a group, or after several groups.
 orders = st.builds(

@@ -5,10 +5,13 @@ import pytest
 from tiny_pairs import tiny_pairs, write_tsv
 
 from bitcipher.errors import BitcipherError
-from training.data import TokenDataset, finish_dataset, plain_text_tokenizer, train_tokenizer, write_shard
 from training.data.table_rows import list_tables
 from training.data.text_pairs import PairOverlap, TextPair, count_overlap, read_text_pairs
 from training.data.token_pairs import TokenPairs
+from training.data.token_shards import finish_dataset, write_shard
+from training.data.token_streams import TokenDataset
+from training.data.tokenizer_files import plain_text_tokenizer
+from training.data.train_tokenizer import train_tokenizer
 
 
 def test_pairs_of_several_files_are_read_in_order(tmp_path):

@@ -2,7 +2,7 @@ import pytest
 from tokenizers import Tokenizer, models
 
 from bitcipher.errors import BitcipherError
-from training.data import SpecialTokens, special_tokens
+from training.data.special_tokens import SpecialTokens, special_tokens
 
 
 def tokenizer_with(special, *, plain=("the", "cat")):

@@ -7,7 +7,7 @@ from tiny_runs import write_tiny_text
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from training.data import TokenDataset
+from training.data.token_streams import TokenDataset
 from training.node_cache import cache_folder
 
 

@@ -8,15 +8,11 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from bitcipher.errors import BitcipherError
-from training.data import (
-    TokenDataset,
-    finish_dataset,
-    plain_text_tokenizer,
-    read_held_out,
-    token_shards,
-    write_held_out,
-    write_shard,
-)
+from training.data import token_shards
+from training.data.held_out import read_held_out, write_held_out
+from training.data.token_shards import finish_dataset, write_shard
+from training.data.token_streams import TokenDataset
+from training.data.tokenizer_files import plain_text_tokenizer
 
 SPLITS = ("train", "validation")
 ODD = [

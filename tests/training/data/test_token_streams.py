@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from bitcipher import json_files
 from bitcipher.errors import BitcipherError
-from training.data import Sequences, TokenDataset, finish_dataset, token_streams, write_shard
+from training.data import token_streams
+from training.data.token_shards import finish_dataset, write_shard
+from training.data.token_streams import Sequences, TokenDataset
 
 DOCUMENTS = [
     ["the cat", "", "a line\u2028separator", "sat"],

@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.data import special_tokens, train_tokenizer
+from training.data.special_tokens import special_tokens
+from training.data.train_tokenizer import train_tokenizer
 
 KINDS = ("bpe", "wordpiece", "unigram")
 # Many words and pairs of characters are equally frequent, so any dependence on their order would show.

@@ -6,8 +6,11 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
-from training.data import TokenizerOptions, plain_text_tokenizer, special_tokens, train_tokenizer, word_segmentation
-from training.data.word_segmentation import MARK
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import plain_text_tokenizer
+from training.data.tokenizer_options import TokenizerOptions
+from training.data.train_tokenizer import train_tokenizer
+from training.data.word_segmentation import MARK, word_segmentation
 
 ARABIC = word_segmentation("arabic")
 LETTERS = "ابتثجحخدذرزسشصضطظعغفقكلمنهويةىأإآؤئء"

@@ -17,9 +17,13 @@ from tiny_generators import (
 from transformers import GPT2Model
 
 from bitcipher.errors import BitcipherError
-from training.data import plain_text_tokenizer, special_tokens, vocab_size
-from training.decoding import DecodingOptions, generate
-from training.models import ModelOptions, build_model, load_model, save_model
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import plain_text_tokenizer, vocab_size
+from training.decoding.generation import generate
+from training.decoding.options import DecodingOptions
+from training.models.build import build_model
+from training.models.checkpoint import load_model, save_model
+from training.models.options import ModelOptions
 
 PROMPTS = ["the cat sat", "a king", "", "the dog did not </s> stop"]
 FAMILIES = ["gpt2", "opt", "t5"]

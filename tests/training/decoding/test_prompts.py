@@ -3,7 +3,7 @@
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.decoding import PromptFile, read_prompts
+from training.decoding.prompts import PromptFile, read_prompts
 
 FILE = """
 instruction: "Say it in French.\\n"

@@ -4,7 +4,9 @@ import pytest
 from tiny_generators import tokenizer_of, writer
 
 from bitcipher.errors import BitcipherError
-from training.decoding import DecodingOptions, generate, generate_targets
+from training.decoding.generation import generate
+from training.decoding.options import DecodingOptions
+from training.decoding.targets import generate_targets
 
 SOURCES = ["the cat sat", "a king", "the dog </s> did", "a queen saw the house", "the mat", "a king", "in the street"]
 

@@ -6,8 +6,11 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from training.data import plain_text_tokenizer, special_tokens, train_tokenizer, vocab_size
-from training.models import ModelOptions, build_model
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import plain_text_tokenizer, vocab_size
+from training.data.train_tokenizer import train_tokenizer
+from training.models.build import build_model
+from training.models.options import ModelOptions
 
 torch.set_num_threads(1)
 

@@ -7,17 +7,19 @@ import torch
 from tiny_runs import config_of, curve_of
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
-from training.data import TokenDataset, special_tokens, vocab_size
-from training.embeddings import (
-    EmbeddingInitOptions,
-    FreezeSchedule,
-    init_embeddings,
-    scale_embeddings,
-    token_embeddings,
-)
-from training.loop import latest_checkpoint
-from training.models import ModelOptions, build_model, input_embeddings, is_tied, load_model, logits, output_bias
+from bitcipher.vectors.cipher_vectors import CipherVectors
+from training.data.special_tokens import special_tokens
+from training.data.token_streams import TokenDataset
+from training.data.tokenizer_files import vocab_size
+from training.embeddings.embedding_table import token_embeddings
+from training.embeddings.freeze_schedule import FreezeSchedule
+from training.embeddings.initialize import init_embeddings, scale_embeddings
+from training.embeddings.options import EmbeddingInitOptions
+from training.loop.checkpoint_folders import latest_checkpoint
+from training.models.build import build_model
+from training.models.checkpoint import load_model
+from training.models.options import ModelOptions
+from training.models.parts import input_embeddings, is_tied, logits, output_bias
 from training.pretraining_run import make_training_run, run_pretraining
 from training.recipe import Recipe
 

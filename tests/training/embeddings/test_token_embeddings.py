@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 from tiny_runs import tiny_documents
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
-from training.data import special_tokens, train_tokenizer
-from training.embeddings import cat_bits_and_window, resize_vectors, token_embeddings
+from bitcipher.vectors.cipher_vectors import CipherVectors
+from training.data.special_tokens import special_tokens
+from training.data.train_tokenizer import train_tokenizer
+from training.embeddings.embedding_table import cat_bits_and_window, resize_vectors, token_embeddings
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from tiny_runs import merged
 
-from training.finetuning import make_finetune_options, run_finetuning
+from training.finetuning.finetuning_run import run_finetuning
+from training.finetuning.options import make_finetune_options
 
 LOOP = {"learning_rate": 3e-3, "batch_size": 16, "eval_steps": 40, "logging_steps": 5, "device": "cpu"}
 

@@ -7,13 +7,13 @@ from finetune_runs import finetuned
 from tiny_tasks import write_model, write_task
 
 from bitcipher.errors import BitcipherError
-from training.data import load_tokenizer
+from training.data.tokenizer_files import load_tokenizer
 from training.finetuning.examples import select_rows
 from training.finetuning.finetuning_run import make_encoder
 from training.finetuning.head_states import head_states
 from training.finetuning.task_files import read_task
-from training.loop import latest_checkpoint
-from training.models import load_model
+from training.loop.checkpoint_folders import latest_checkpoint
+from training.models.checkpoint import load_model
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -11,10 +11,10 @@ from tiny_tasks import write_model, write_task
 from two_processes import on_two
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
-from training.data import load_tokenizer
-from training.finetuning import run_finetuning
-from training.loop import latest_checkpoint
+from bitcipher.vectors.cipher_vectors import CipherVectors
+from training.data.tokenizer_files import load_tokenizer
+from training.finetuning.finetuning_run import run_finetuning
+from training.loop.checkpoint_folders import latest_checkpoint
 from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")

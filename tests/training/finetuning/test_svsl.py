@@ -11,16 +11,16 @@ from tiny_tasks import write_model, write_task
 from two_processes import on_two
 
 from bitcipher.errors import BitcipherError
-from training.data import load_tokenizer
-from training.finetuning import make_finetune_options, run_finetuning
+from training.data.tokenizer_files import load_tokenizer
 from training.finetuning.examples import select_rows
-from training.finetuning.finetuning_run import make_encoder
+from training.finetuning.finetuning_run import make_encoder, run_finetuning
 from training.finetuning.head_states import head_states
 from training.finetuning.losses import ClassificationLoss
+from training.finetuning.options import make_finetune_options
 from training.finetuning.svsl import VariabilityLoss
 from training.finetuning.task_files import read_task
-from training.loop import latest_checkpoint
-from training.models import load_model
+from training.loop.checkpoint_folders import latest_checkpoint
+from training.models.checkpoint import load_model
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -5,11 +5,12 @@ import torch
 from tiny_tasks import write_model
 
 from bitcipher.errors import BitcipherError
-from training import models
-from training.data import load_tokenizer, save_tokenizer, special_tokens, vocab_size
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import load_tokenizer, save_tokenizer, vocab_size
 from training.finetuning.heads import allow_length, build_task_model, max_sequence_length
-from training.models import ARCHITECTURES, load_model, save_model
-from training.models.checkpoint import read_config
+from training.models import encoders
+from training.models.checkpoint import load_model, read_config, save_model
+from training.models.options import ARCHITECTURES
 
 KINDS = ("classification", "regression", "question-answering", "token-classification")
 
@@ -162,7 +163,7 @@ def test_discriminator_is_fine_tuned_with_its_summed_table(tmp_path, architectur
         pair.discriminator.get_input_embeddings().weight.normal_()
     save_model(pair, str(folder))
     made = made_of(folder, "classification")
-    assert models.architecture_of(made.model.config) == architecture
+    assert encoders.architecture_of(made.model.config) == architecture
     assert torch.equal(made.model.get_input_embeddings().weight, pair.discriminator_table())
     below, source = dict(made.model.base_model.named_parameters()), dict(pair.discriminator.named_parameters())
     layers = [name for name in source if "layer" in name]
@@ -176,7 +177,7 @@ def test_encoder_with_projector_is_fine_tuned_without_it(tmp_path, architecture)
     folder = write_model(tmp_path / "model", architecture, projector_size=6)
     source = dict(load_model(str(folder)).encoder.named_parameters())
     made = made_of(folder, "classification")
-    assert models.architecture_of(made.model.config) == architecture
+    assert encoders.architecture_of(made.model.config) == architecture
     below = dict(made.model.base_model.named_parameters())
     assert all(torch.equal(below[name], weight) for name, weight in source.items())
     assert not any("projector" in name for name in below)

@@ -4,8 +4,8 @@ from finetune_runs import LOOP, finetuned, read
 from tiny_runs import curve_of
 from tiny_tasks import NAMES, TASKS, write_model, write_task
 
-from training.loop import latest_checkpoint
-from training.models import load_model
+from training.loop.checkpoint_folders import latest_checkpoint
+from training.models.checkpoint import load_model
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -6,7 +6,8 @@ import pytest
 import torch
 from tiny_tasks import write_model
 
-from training.data import load_tokenizer, special_tokens, vocab_size
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import load_tokenizer, vocab_size
 from training.finetuning.heads import build_task_model
 from training.finetuning.losses import LOSSES
 from training.tasks.base import IGNORED

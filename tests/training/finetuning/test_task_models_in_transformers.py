@@ -15,9 +15,9 @@ from transformers import (
     pipeline,
 )
 
-from training.data import load_tokenizer
+from training.data.tokenizer_files import load_tokenizer
 from training.finetuning.finetuning_run import make_encoder
-from training.loop import latest_checkpoint
+from training.loop.checkpoint_folders import latest_checkpoint
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -3,7 +3,7 @@
 from recorded_bars import RecordedBars
 
 from training.launch.metrics_follower import follow_metrics
-from training.loop import METRICS
+from training.loop.checkpoint_folders import METRICS
 from training.loop.evaluation_progress import EVALUATING
 
 

@@ -13,7 +13,7 @@ from tiny_runs import tiny_documents
 from bitcipher import json_files
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.progress import StageProgress
-from training.finetuning import make_finetune_options
+from training.finetuning.options import make_finetune_options
 from training.finetuning_grid.grid import launch_grid
 from training.finetuning_grid.options import GridOptions
 from training.launch.finetuning import launch_finetuning

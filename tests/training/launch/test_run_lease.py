@@ -16,7 +16,7 @@ from cluster.cli.main import app
 from pipelines.store import lease as lease_module
 from pipelines.store.lease import Lease
 from training.launch.run_dir import leasing_run_dir
-from training.loop import RUN_LEASE
+from training.loop.run_lease import RUN_LEASE
 from training.pretraining_run import run_pretraining
 
 

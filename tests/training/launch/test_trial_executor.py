@@ -6,8 +6,8 @@ import sys
 from recorded_bars import RecordedBars
 
 from training.launch.trial_executor import TrialResources, run_stage
-from training.loop import METRICS
-from training.runtime import Trial
+from training.loop.checkpoint_folders import METRICS
+from training.runtime.trials import Trial
 
 
 def write_metrics(config):

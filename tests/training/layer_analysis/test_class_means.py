@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.layer_analysis import class_means, nearest_class_means
+from training.layer_analysis.class_means import class_means, nearest_class_means
 
 
 def make_features(seed: int, spread: float, layers: int = 3, samples: int = 200, classes: int = 4, width: int = 5):

@@ -8,12 +8,16 @@ import pytest
 import torch
 
 from bitcipher.errors import BitcipherError
-from training.data import special_tokens, train_tokenizer, vocab_size
-from training.layer_analysis import label_words, probe_accuracy, word_accuracies
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import vocab_size
+from training.data.train_tokenizer import train_tokenizer
 from training.layer_analysis import labeled_words as words_module
-from training.models import ModelOptions, build_model
-from training.probes import read_task
+from training.layer_analysis.labeled_words import label_words, word_accuracies
+from training.layer_analysis.linear_probe import probe_accuracy
+from training.models.build import build_model
+from training.models.options import ModelOptions
 from training.probes.data import make_task
+from training.probes.tasks import read_task
 
 torch.set_num_threads(1)
 

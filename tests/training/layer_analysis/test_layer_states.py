@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from training.data import SpecialTokens
-from training.layer_analysis import frequent_tokens, layer_states, token_metrics
-from training.models import ModelOptions, build_model, hidden_states, logits
+from training.data.special_tokens import SpecialTokens
+from training.layer_analysis.hidden_states import layer_states
+from training.layer_analysis.token_classes import frequent_tokens
+from training.layer_analysis.token_metrics import token_metrics
+from training.models.build import build_model
+from training.models.options import ModelOptions
+from training.models.parts import hidden_states, logits
 
 torch.set_num_threads(1)
 

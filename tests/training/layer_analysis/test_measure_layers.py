@@ -11,9 +11,11 @@ from tiny_runs import config_of
 
 from bitcipher.errors import BitcipherError
 from training.curves.run_groups import read_run
-from training.layer_analysis import LayerMetric, draw_layers, measure_layers, to_table
+from training.layer_analysis.checkpoint_metrics import measure_layers
+from training.layer_analysis.layer_figure import draw_layers
+from training.layer_analysis.records import LayerMetric, to_table
 from training.pretraining_run import run_pretraining
-from training.probes import read_task
+from training.probes.tasks import read_task
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.data import SpecialTokens
-from training.layer_analysis import frequent_tokens
-from training.layer_analysis.token_classes import samples_of
+from training.data.special_tokens import SpecialTokens
+from training.layer_analysis.token_classes import frequent_tokens, samples_of
 
 SPECIALS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=4, sentinels=(5, 6))
 

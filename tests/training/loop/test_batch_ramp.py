@@ -12,8 +12,10 @@ from safetensors.torch import load_file
 from tiny_runs import config_of, curve_of
 
 from bitcipher.errors import BitcipherError
-from training.finetuning import FinetuneOptions
-from training.loop import LoopOptions, World, latest_checkpoint
+from training.finetuning.options import FinetuneOptions
+from training.loop.checkpoint_folders import latest_checkpoint
+from training.loop.distributed import World
+from training.loop.options import LoopOptions
 from training.loop.steps import iter_steps
 from training.pretraining_run import run_pretraining
 

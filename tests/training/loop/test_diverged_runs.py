@@ -9,10 +9,10 @@ from tiny_runs import config_of, curve_of
 
 from bitcipher.errors import BitcipherError
 from training.errors import DivergenceError
-from training.loop import find_latest_checkpoint, latest_checkpoint
+from training.loop.checkpoint_folders import find_latest_checkpoint, latest_checkpoint
 from training.loop.divergence import FiniteCheck
-from training.models import load_model
-from training.objectives import CausalLM
+from training.models.checkpoint import load_model
+from training.objectives.causal import CausalLM
 from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -13,9 +13,9 @@ from two_processes import on_two
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from training.loop import LoopOptions, resolve_model_folder
-from training.loop.checkpoint_folders import checkpoint_names, list_checkpoints
+from training.loop.checkpoint_folders import checkpoint_names, list_checkpoints, resolve_model_folder
 from training.loop.early_stopping import note_evaluation, stops_early
+from training.loop.options import LoopOptions
 from training.loop.training_state import TrainingState
 from training.pretraining_run import evaluate_run, run_pretraining
 from training.recipe import Recipe

@@ -8,10 +8,15 @@ import pytest
 import torch
 from tiny_runs import RECIPE, config_of, curve_of, merged, tiny_documents, write_tiny_text
 
-from training.data import TokenDataset, finish_dataset, part_name, train_tokenizer, write_shard
-from training.loop import LoopOptions, TextExamples, World, evaluation_progress
+from training.data.token_shards import finish_dataset, part_name, write_shard
+from training.data.token_streams import TokenDataset
+from training.data.train_tokenizer import train_tokenizer
+from training.loop import evaluation_progress
+from training.loop.distributed import World
 from training.loop.evaluation import evaluate, evaluation_ids
 from training.loop.evaluation_progress import EVALUATING, read_evaluated_fraction
+from training.loop.examples import TextExamples
+from training.loop.options import LoopOptions
 from training.loop.row_moments import interval_of, mean_of, row_moments
 from training.pretraining_run import make_training_run, run_pretraining
 from training.recipe import Recipe

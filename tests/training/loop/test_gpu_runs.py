@@ -5,7 +5,9 @@ import torch
 from tiny_runs import config_of, curve_of
 
 from training.errors import DivergenceError
-from training.loop import LoopOptions, World, find_latest_checkpoint
+from training.loop.checkpoint_folders import find_latest_checkpoint
+from training.loop.distributed import World
+from training.loop.options import LoopOptions
 from training.loop.precision import autocast_dtype
 from training.loop.utilization import find_peak_flops, peak_of
 from training.pretraining_run import run_pretraining

@@ -4,7 +4,8 @@ import pytest
 import torch
 from two_processes import on_two
 
-from training.loop import World, gradient_sums
+from training.loop import gradient_sums
+from training.loop.distributed import World
 from training.loop.gradient_sums import split_into_buckets, summing_gradients
 
 

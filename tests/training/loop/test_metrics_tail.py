@@ -3,7 +3,7 @@
 import os
 
 from bitcipher import storage
-from training.loop import METRICS
+from training.loop.checkpoint_folders import METRICS
 from training.loop.metrics_tail import MetricsTail
 
 

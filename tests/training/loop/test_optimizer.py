@@ -3,8 +3,7 @@ import torch
 from torch import nn
 
 from bitcipher.errors import BitcipherError
-from training.data import SpecialTokens
-from training.loop import LoopOptions
+from training.data.special_tokens import SpecialTokens
 from training.loop.optimizer import (
     MIN_SCALE,
     make_optimizer,
@@ -12,7 +11,9 @@ from training.loop.optimizer import (
     scale_learning_rates,
     set_learning_rate,
 )
-from training.models import ARCHITECTURES, ModelOptions, build_model
+from training.loop.options import LoopOptions
+from training.models.build import build_model
+from training.models.options import ARCHITECTURES, ModelOptions
 
 TOKENS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=4, sentinels=())
 

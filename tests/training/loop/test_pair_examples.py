@@ -6,8 +6,8 @@ from tiny_pairs import recipe_of, tiny_pairs, write_tsv
 
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from training.data import TokenDataset
-from training.prepare import prepare_examples
+from training.data.token_streams import TokenDataset
+from training.prepare.examples import prepare_examples
 from training.pretraining_run import make_examples
 
 

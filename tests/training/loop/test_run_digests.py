@@ -8,9 +8,16 @@ from tiny_runs import config_of, curve_of
 
 from bitcipher.errors import BitcipherError
 from training.file_digests import DIGESTS
-from training.loop import latest_checkpoint, read_metrics, resolve_model_folder
-from training.loop.checkpoint_folders import CHECKPOINTS, METRICS, list_checkpoints, remove_old_checkpoints
-from training.models import load_model
+from training.loop.checkpoint_folders import (
+    CHECKPOINTS,
+    METRICS,
+    latest_checkpoint,
+    list_checkpoints,
+    remove_old_checkpoints,
+    resolve_model_folder,
+)
+from training.loop.metrics_logger import read_metrics
+from training.models.checkpoint import load_model
 from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")

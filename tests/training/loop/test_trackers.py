@@ -7,8 +7,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tiny_runs import Interruption, config_of, curve_of, interrupting_after
 
 from bitcipher.errors import BitcipherError
-from training.loop import LoopOptions
-from training.loop.trackers import check_trackers
+from training.loop.options import LoopOptions
+from training.loop.trackers.open_trackers import check_trackers
 from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -7,7 +7,7 @@ from safetensors.torch import load_file
 from tiny_runs import Interruption, config_of, curve_of, interrupting_after
 
 from bitcipher.errors import BitcipherError
-from training.loop import latest_checkpoint
+from training.loop.checkpoint_folders import latest_checkpoint
 from training.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -7,7 +7,8 @@ from safetensors.torch import load_file
 from tiny_runs import Interruption, config_of, curve_of, interrupting_after
 from two_processes import on_two
 
-from training.loop import World, latest_checkpoint
+from training.loop.checkpoint_folders import latest_checkpoint
+from training.loop.distributed import World
 from training.loop.whole_batch import backward_of_batch
 from training.pretraining_run import run_pretraining
 

@@ -8,9 +8,14 @@ import torch
 from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
-from training.data import plain_text_tokenizer, special_tokens, train_tokenizer, vocab_size
-from training.minimal_pairs import MinimalPair, evaluate_pairs, read_pairs, score_sentences
-from training.models import ModelOptions, build_model
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import plain_text_tokenizer, vocab_size
+from training.data.train_tokenizer import train_tokenizer
+from training.minimal_pairs.pair_accuracy import evaluate_pairs
+from training.minimal_pairs.pair_files import MinimalPair, read_pairs
+from training.minimal_pairs.sentence_likelihood import score_sentences
+from training.models.build import build_model
+from training.models.options import ModelOptions
 
 torch.set_num_threads(1)
 

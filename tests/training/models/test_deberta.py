@@ -4,7 +4,8 @@ import pytest
 import torch
 from tiny_models import LENGTH, batch_of, model_of
 
-from training.models import hidden_states, load_model, logits, save_model
+from training.models.checkpoint import load_model, save_model
+from training.models.parts import hidden_states, logits
 
 
 def randomize(model):

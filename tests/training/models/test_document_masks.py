@@ -4,7 +4,7 @@ import pytest
 import torch
 from tiny_models import VOCABULARY, model_of
 
-from training.models import hidden_states
+from training.models.parts import hidden_states
 
 LENGTHS = (5, 1, 6)
 

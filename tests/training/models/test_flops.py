@@ -6,9 +6,14 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from bitcipher.errors import BitcipherError
-from training.data import special_tokens, train_tokenizer, vocab_size
-from training.models import ModelOptions, build_model, hidden_states, logits, training_flops
-from training.scaling import Shape
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import vocab_size
+from training.data.train_tokenizer import train_tokenizer
+from training.models.build import build_model
+from training.models.flops import training_flops
+from training.models.options import ModelOptions
+from training.models.parts import hidden_states, logits
+from training.scaling.shape import Shape
 
 torch.set_num_threads(1)
 

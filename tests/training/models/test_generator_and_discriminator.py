@@ -9,16 +9,16 @@ import torch
 from tiny_models import SPECIALS, TINY, VOCABULARY, batch_of
 
 from bitcipher.errors import BitcipherError
-from training.embeddings import (
-    EmbeddingInitOptions,
-    TokenEmbeddings,
-    freeze_all_but_embeddings,
-    init_embeddings,
-    set_embeddings_frozen,
-)
-from training.loop import LoopOptions
+from training.embeddings.embedding_table import TokenEmbeddings
+from training.embeddings.freeze_schedule import freeze_all_but_embeddings, set_embeddings_frozen
+from training.embeddings.initialize import init_embeddings
+from training.embeddings.options import EmbeddingInitOptions
 from training.loop.optimizer import make_optimizer
-from training.models import ModelOptions, build_model, input_embeddings, is_tied, load_model, save_model
+from training.loop.options import LoopOptions
+from training.models.build import build_model
+from training.models.checkpoint import load_model, save_model
+from training.models.options import ModelOptions
+from training.models.parts import input_embeddings, is_tied
 from training.models.replaced_tokens import extract_discriminator
 
 CASES = [*product(("bert", "roberta", "modernbert", "deberta"), ("es", "nes", "gdes"))]

@@ -7,7 +7,7 @@ import torch
 from tiny_models import KINDS, batch_of, model_of
 from torch._dynamo.utils import counters
 
-from training.models import compile_layers, hidden_states
+from training.models.parts import compile_layers, hidden_states
 
 FAMILIES = [kind for kind in KINDS if "," not in kind]
 

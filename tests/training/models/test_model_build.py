@@ -5,7 +5,9 @@ import torch
 from tiny_models import KINDS, LENGTH, SPECIALS, VOCABULARY, batch_of, model_of, options_of
 
 from bitcipher.errors import BitcipherError
-from training.models import build_model, hidden_states, input_embeddings, is_tied, logits, save_model
+from training.models.build import build_model
+from training.models.checkpoint import save_model
+from training.models.parts import hidden_states, input_embeddings, is_tied, logits
 
 
 @pytest.mark.parametrize("kind", KINDS)

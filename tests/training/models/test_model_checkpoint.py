@@ -10,7 +10,8 @@ from transformers import AutoModelForMaskedLM, BertConfig, BertForSequenceClassi
 
 from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from training.models import hidden_states, is_tied, load_model, logits, save_model
+from training.models.checkpoint import load_model, save_model
+from training.models.parts import hidden_states, is_tied, logits
 
 
 @pytest.mark.parametrize("kind", KINDS)

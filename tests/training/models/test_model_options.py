@@ -1,7 +1,7 @@
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.models import ModelOptions
+from training.models.options import ModelOptions
 
 
 @pytest.mark.parametrize(

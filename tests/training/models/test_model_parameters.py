@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_models import SPECIALS
 
-from training.models import ModelOptions, build_model
-from training.scaling import ANCHOR, Shape
+from training.models.build import build_model
+from training.models.options import ModelOptions
+from training.scaling.shape import Shape
+from training.scaling.shapes import ANCHOR
 
 
 def counted(shape, vocabulary, tied=False):

@@ -3,7 +3,7 @@ import torch
 from tiny_models import KINDS, SPECIALS, VOCABULARY, batch_of, model_of, options_of
 from transformers import OPTConfig, OPTForCausalLM
 
-from training.models import (
+from training.models.parts import (
     hidden_states,
     input_embeddings,
     is_tied,

@@ -9,7 +9,8 @@ from transformers import AutoModelForMaskedLM
 from transformers.models.roberta.modeling_roberta import RobertaEmbeddings
 
 from bitcipher.errors import BitcipherError
-from training.models import hidden_states, input_embeddings, load_model, save_model
+from training.models.checkpoint import load_model, save_model
+from training.models.parts import hidden_states, input_embeddings
 from training.models.projected import PROJECTED
 
 KIND = "roberta, untied, of narrow rows"

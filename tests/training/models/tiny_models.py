@@ -2,8 +2,9 @@
 
 import torch
 
-from training.data import SpecialTokens
-from training.models import ModelOptions, build_model
+from training.data.special_tokens import SpecialTokens
+from training.models.build import build_model
+from training.models.options import ModelOptions
 
 torch.set_num_threads(1)
 

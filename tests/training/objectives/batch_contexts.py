@@ -3,9 +3,11 @@
 import numpy as np
 import torch
 
-from training.data import Sequences, SpecialTokens
-from training.models import ModelOptions, build_model
-from training.objectives import BatchContext
+from training.data.special_tokens import SpecialTokens
+from training.data.token_streams import Sequences
+from training.models.build import build_model
+from training.models.options import ModelOptions
+from training.objectives.base import BatchContext
 
 torch.set_num_threads(1)
 

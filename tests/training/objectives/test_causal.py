@@ -4,7 +4,7 @@ import torch
 from batch_contexts import SPECIALS, assert_same_gradients, gradients, make_context, model_for, tensors
 
 from bitcipher.errors import BitcipherError
-from training.objectives import CausalLM
+from training.objectives.causal import CausalLM
 
 LENGTH = 20
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 from batch_contexts import VOCABULARY, assert_same_gradients, gradients, model_for
 
-from training.models import compile_layers, is_compiled, logits
+from training.models.parts import compile_layers, is_compiled, logits
 from training.objectives import losses
 
 

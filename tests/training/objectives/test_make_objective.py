@@ -1,18 +1,15 @@
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.models import ARCHITECTURES, ModelOptions
-from training.objectives import (
-    OBJECTIVES,
-    CausalLM,
-    MaskedLM,
-    NextSentence,
-    ReplacedTokens,
-    SimCLR,
-    SpanCorruption,
-    check_objective,
-    make_objective,
-)
+from training.models.options import ARCHITECTURES, ModelOptions
+from training.objectives.base import check_objective
+from training.objectives.causal import CausalLM
+from training.objectives.masked import MaskedLM
+from training.objectives.next_sentence import NextSentence
+from training.objectives.registry import OBJECTIVES, make_objective
+from training.objectives.replaced_tokens import ReplacedTokens
+from training.objectives.simclr import SimCLR
+from training.objectives.span_corruption import SpanCorruption
 
 
 def test_make_objective():

@@ -17,7 +17,7 @@ from batch_contexts import (
 )
 
 from bitcipher.errors import BitcipherError
-from training.objectives import MaskedLM
+from training.objectives.masked import MaskedLM
 
 LENGTH = 32
 

@@ -13,8 +13,8 @@ from batch_contexts import (
 )
 
 from bitcipher.errors import BitcipherError
-from training.models import hidden_states, sentence_logits
-from training.objectives import NextSentence
+from training.models.parts import hidden_states, sentence_logits
+from training.objectives.next_sentence import NextSentence
 
 LENGTH = 24
 

@@ -5,17 +5,18 @@ import pytest
 import torch
 
 from training.counter_rng import derive_key
-from training.data import (
-    SequenceOrder,
-    Sequences,
-    TokenDataset,
-    finish_dataset,
-    special_tokens,
-    train_tokenizer,
-    write_shard,
-)
-from training.models import ModelOptions, build_model
-from training.objectives import OBJECTIVES, BatchContext, SentenceViews, TextPairs, make_objective, word_starts
+from training.data.sequence_order import SequenceOrder
+from training.data.special_tokens import special_tokens
+from training.data.token_shards import finish_dataset, write_shard
+from training.data.token_streams import Sequences, TokenDataset
+from training.data.train_tokenizer import train_tokenizer
+from training.models.build import build_model
+from training.models.options import ModelOptions
+from training.objectives.base import BatchContext
+from training.objectives.registry import OBJECTIVES, make_objective
+from training.objectives.sentence_views import SentenceViews
+from training.objectives.text_pairs import TextPairs
+from training.objectives.word_boundaries import word_starts
 
 LENGTH = 24
 

@@ -4,7 +4,8 @@ import pytest
 import torch
 from batch_contexts import make_context, model_for, tensors
 
-from training.objectives import CausalLM, MaskedLM
+from training.objectives.causal import CausalLM
+from training.objectives.masked import MaskedLM
 
 LENGTH = 32
 

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from training.data import SpecialTokens
-from training.models import ModelOptions
-from training.objectives import SimCLR, VICReg, check_objective
+from training.data.special_tokens import SpecialTokens
+from training.models.options import ModelOptions
+from training.objectives.base import check_objective
+from training.objectives.simclr import SimCLR
+from training.objectives.vicreg import VICReg
 
 KEY = 7
 

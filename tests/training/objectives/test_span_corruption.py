@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from training.objectives import SpanCorruption
+from training.objectives.span_corruption import SpanCorruption
 
 LENGTH = 40
 MANY = dataclasses.replace(SPECIALS, sentinels=tuple(range(VOCABULARY, VOCABULARY + 100)))

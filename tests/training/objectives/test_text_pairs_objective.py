@@ -8,7 +8,8 @@ import torch
 from batch_contexts import FIRST_WORD, SPECIALS, VOCABULARY, assert_same_gradients, gradients, model_for, tensors
 
 from bitcipher.errors import BitcipherError
-from training.objectives import TextPairs, make_objective
+from training.objectives.registry import make_objective
+from training.objectives.text_pairs import TextPairs
 
 OBJECTIVE = TextPairs()
 RANDOM = np.random.default_rng(5)

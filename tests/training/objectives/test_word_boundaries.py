@@ -2,8 +2,8 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from bitcipher.errors import BitcipherError
-from training.data import train_tokenizer
-from training.objectives import word_starts
+from training.data.train_tokenizer import train_tokenizer
+from training.objectives.word_boundaries import word_starts
 
 TEXTS = ["the cats were chasing other cats\nunhappily, again and again", "cats chase the unhappy mice again"] * 20
 

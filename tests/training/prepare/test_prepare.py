@@ -14,16 +14,20 @@ from tiny_runs import tiny_documents
 
 from bitcipher import json_files
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.ingest.sources import Source, list_sources
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from training.data import TokenDataset, is_validation, sample_documents, token_shards, train_tokenizer
+from training.data import token_shards
+from training.data.token_shards import is_validation
+from training.data.token_streams import TokenDataset
 from training.data.tokenizer_files import tokenizer_json
-from training.embeddings import token_embeddings
-from training.prepare import name_sources, prepare_vectors, text
+from training.data.train_tokenizer import sample_documents, train_tokenizer
+from training.embeddings.embedding_table import token_embeddings
+from training.prepare import text
 from training.prepare.cached_dir import cached_dir
-from training.prepare.text import plan_inputs
+from training.prepare.text import name_sources, plan_inputs
+from training.prepare.vectors import prepare_vectors
 
 ARABIC = [f"قال الرجل للملك {number} مرة إنّ البيت بعيد والطريق طويل" for number in range(200)]
 

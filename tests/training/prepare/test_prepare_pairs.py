@@ -9,12 +9,14 @@ from tiny_pairs import recipe_of, tiny_pairs, write_tsv
 from tiny_prepared import content_of
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from training.data import TokenDataset, vocab_size
-from training.prepare import check_sources, prepare_examples, prepare_vectors
+from training.data.token_streams import TokenDataset
+from training.data.tokenizer_files import vocab_size
+from training.prepare.examples import check_sources, prepare_examples
 from training.prepare.pair_folder import TRAIN, VALIDATION, read_pairs_metadata, read_stored_pairs
+from training.prepare.vectors import prepare_vectors
 from training.verify.run_checks import verify_training
 
 

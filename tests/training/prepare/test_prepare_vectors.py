@@ -8,7 +8,7 @@ from tiny_prepared import recipe_of, text_of, vectors_of, written
 from tiny_runs import tiny_documents
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.builds.build import build, update
 from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.in_process import InProcessRuntime

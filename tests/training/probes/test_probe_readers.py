@@ -4,8 +4,8 @@ import labeled
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.probes import read_task
 from training.probes.readers import read_conll2003, read_conllu
+from training.probes.tasks import read_task
 
 CONLLU = """# newdoc
 1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_

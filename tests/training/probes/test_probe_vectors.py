@@ -3,11 +3,10 @@ import numpy as np
 import pytest
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
-from training.probes import probe
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from training.probes.data import make_task
 from training.probes.paper_tables import paper_tables
-from training.probes.probe_scores import look_up
+from training.probes.probe_scores import look_up, probe
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,8 @@ import pytest
 
 from bitcipher.errors import BitcipherError
 from training import prompting
-from training.prompting import find_template, read_labeled_rows, read_template
+from training.prompting.label_template import find_template, read_template
+from training.prompting.labeled_rows import read_labeled_rows
 
 SHIPPED = sorted(path.stem for path in (Path(prompting.__file__).parent / "templates").glob("*.yaml"))
 

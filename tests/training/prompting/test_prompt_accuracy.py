@@ -6,10 +6,14 @@ import torch
 from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
-from training.data import plain_text_tokenizer, special_tokens, train_tokenizer, vocab_size
-from training.models import ModelOptions, build_model
-from training.prompting import LabelTemplate, evaluate_prompts, majority_accuracy
+from training.data.special_tokens import special_tokens
+from training.data.tokenizer_files import plain_text_tokenizer, vocab_size
+from training.data.train_tokenizer import train_tokenizer
+from training.models.build import build_model
+from training.models.options import ModelOptions
 from training.prompting.label_likelihood import score_labels
+from training.prompting.label_template import LabelTemplate
+from training.prompting.prompt_accuracy import evaluate_prompts, majority_accuracy
 
 torch.set_num_threads(1)
 

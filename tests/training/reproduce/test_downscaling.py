@@ -7,7 +7,9 @@ from user_folder import write_evaluations
 
 from bitcipher.errors import BitcipherError
 from training.reproduce.downscaling import correlations, exponents, read_evaluations, reproduce_downscaling
-from training.scaling import fit_broken, published, select_law
+from training.scaling.law_selection import select_law
+from training.scaling.power_law import fit_broken
+from training.scaling.published import published
 
 # Path of the authors' EVAL_RESULTS….csv, which is not redistributed here.
 STUDY = os.environ.get("BITCIPHER_DOWNSCALING_EVALUATIONS")

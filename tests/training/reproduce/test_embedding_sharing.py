@@ -6,7 +6,7 @@ from tiny_tasks import write_task
 from typer.testing import CliRunner
 
 from cluster.cli.main import app
-from training.loop import read_metrics
+from training.loop.metrics_logger import read_metrics
 
 FINETUNING = ("num_train_epochs=null", "loop.max_steps=3", "loop.batch_size=4", "loop.device=cpu", "max_seq_length=32")
 

@@ -12,9 +12,11 @@ from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from cluster.cli.main import app
-from training.data import load_tokenizer
-from training.loop import latest_checkpoint, read_metrics
-from training.models import input_embeddings, load_model
+from training.data.tokenizer_files import load_tokenizer
+from training.loop.checkpoint_folders import latest_checkpoint
+from training.loop.metrics_logger import read_metrics
+from training.models.checkpoint import load_model
+from training.models.parts import input_embeddings
 
 TOKENIZERS = {
     "roberta": (),

@@ -5,7 +5,7 @@ import tiny_commands
 from typer.testing import CliRunner
 
 from cluster.cli.main import app
-from training.loop import read_metrics
+from training.loop.metrics_logger import read_metrics
 
 pytestmark = pytest.mark.long
 

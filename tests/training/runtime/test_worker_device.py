@@ -7,8 +7,7 @@ import torch
 
 from bitcipher.errors import BitcipherError
 from training.pretraining_run import run_pretraining
-from training.runtime import run_workers
-from training.runtime.workers import _select_device
+from training.runtime.workers import _select_device, run_workers
 
 
 @pytest.mark.parametrize(("device", "visible"), [("cuda:1", "0,1"), ("cpu", "")])

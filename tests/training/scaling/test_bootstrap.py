@@ -5,7 +5,8 @@ import pytest
 from synthetic_laws import FLOPS, TRUTHS, noisy
 
 from bitcipher.errors import BitcipherError
-from training.scaling import PowerLaw, bootstrap_law, fit_broken, fit_power_law
+from training.scaling.bootstrap import bootstrap_law
+from training.scaling.power_law import PowerLaw, fit_broken, fit_power_law
 
 
 def coverage(name, noise, seeds, samples):

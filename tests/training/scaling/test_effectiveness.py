@@ -1,7 +1,9 @@
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.scaling import LENGTH, cost_effectiveness, published
+from training.scaling.effectiveness import cost_effectiveness
+from training.scaling.published import published
+from training.scaling.shape import LENGTH
 
 PERPLEXITIES = {row.shape: row.perplexity for row in published().pretrained}
 

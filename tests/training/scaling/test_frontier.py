@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from training.scaling import compute_optimal
+from training.scaling.frontier import compute_optimal
 
 points = st.lists(st.tuples(st.integers(1, 10**6), st.integers(0, 5)), min_size=1, max_size=60)
 

@@ -3,8 +3,8 @@ import pytest
 from synthetic_laws import FLOPS, TRUTHS, noisy
 
 from bitcipher.errors import BitcipherError
-from training.scaling import BrokenPowerLaw, PowerLaw, fit_power_law, select_law
-from training.scaling.law_selection import break_p_value
+from training.scaling.law_selection import break_p_value, select_law
+from training.scaling.power_law import BrokenPowerLaw, PowerLaw, fit_power_law
 
 UNBROKEN = ["plain", "offset", "large offset"]
 BROKEN = ["broken", "plateau", "broken with offset"]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from training.scaling import fit_loss_surface
+from training.scaling.loss_surface import fit_loss_surface
 
 N, D = (grid.ravel() for grid in np.meshgrid(np.geomspace(1e7, 1e9, 5), np.geomspace(1e8, 1e11, 5)))
 # Path of the evaluations of the OLMo model ladder as CSV, which is not part of this repository.

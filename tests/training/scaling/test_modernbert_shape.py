@@ -1,9 +1,12 @@
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.data import SpecialTokens
-from training.models import ModelOptions, build_model, training_flops
-from training.scaling import ModernBertShape, Shape
+from training.data.special_tokens import SpecialTokens
+from training.models.build import build_model
+from training.models.flops import training_flops
+from training.models.options import ModelOptions
+from training.scaling.modernbert_shape import ModernBertShape
+from training.scaling.shape import Shape
 
 VOCABULARY, LENGTH = 300, 24
 TOKENS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=4, sentinels=())

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from training.scaling import BrokenPowerLaw, PowerLaw, fit_broken, fit_power_law
+from training.scaling.power_law import BrokenPowerLaw, PowerLaw, fit_broken, fit_power_law
 
 # Range of the paper's FLOPs: 10^13 to 10^17.
 FLOPS = np.geomspace(1e13, 1e17, 40)

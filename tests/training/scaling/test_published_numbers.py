@@ -1,7 +1,8 @@
 import pytest
 from scipy.stats import t
 
-from training.scaling import ANCHOR, published
+from training.scaling.published import published
+from training.scaling.shapes import ANCHOR
 
 
 def test_totals_of_table_1():

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from training.scaling import published, rank_correlation
+from training.scaling.correlation import rank_correlation
+from training.scaling.published import published
 
 pairs = st.lists(st.tuples(st.integers(1, 6), st.integers(-3, 3)), min_size=3, max_size=20).filter(
     lambda found: all(len(set(values)) > 1 for values in zip(*found, strict=True))

@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from training.scaling import ANCHOR, LENGTH, SEQUENCES, Shape, published
+from training.scaling.published import published
+from training.scaling.shape import LENGTH, SEQUENCES, Shape
+from training.scaling.shapes import ANCHOR
 
 # 29,000 tokens of the unconstrained language and ten special tokens (Appendix C.2).
 UNCONSTRAINED = 29_010

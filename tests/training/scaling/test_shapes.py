@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from training.scaling import ANCHOR, larger, published, select_spanning, set_1, set_2, set_3, smallest
+from training.scaling.published import published
+from training.scaling.shapes import ANCHOR, larger, select_spanning, set_1, set_2, set_3, smallest
 
 EVERYTHING = (*set_1(), *set_2(), *set_3(), *smallest(), *larger())
 

@@ -11,9 +11,9 @@ from matplotlib.image import imread
 from typer.testing import CliRunner
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from cluster.cli.main import app
-from training.decoding import open_model
+from training.decoding.stored_model import open_model
 from training.sentence_embeddings.encoders import check_encoder, encode_texts, with_random_weights
 from training.sentence_embeddings.sentence_figure import project_to_plane
 

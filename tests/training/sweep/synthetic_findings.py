@@ -3,7 +3,8 @@
 import math
 from dataclasses import replace
 
-from training.scaling import ANCHOR, LENGTH, Shape, set_1, smallest
+from training.scaling.shape import LENGTH, Shape
+from training.scaling.shapes import ANCHOR, set_1, smallest
 from training.sweep.findings import Evaluation, Findings, PretrainedModel, Score
 
 VOCABULARY = 4_000

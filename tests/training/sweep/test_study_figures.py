@@ -13,7 +13,7 @@ from matplotlib.image import imread
 from matplotlib.ticker import EngFormatter, LogFormatterSciNotation
 from synthetic_findings import begun_study, made_model, whole_study
 
-from training.scaling import ANCHOR
+from training.scaling.shapes import ANCHOR
 from training.sweep.figures import new_figure, plain_formatter, set_log_scale
 from training.sweep.figures_scores import draw_figures
 from training.sweep.findings import Findings

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from synthetic_findings import COEFFICIENT, EXPONENT, STEPS, begun_study, loss_at, made_model, made_scores, whole_study
 
 from bitcipher.errors import BitcipherError
-from training.scaling import ANCHOR, compute_optimal, set_1, smallest
+from training.scaling.frontier import compute_optimal
+from training.scaling.shapes import ANCHOR, set_1, smallest
 from training.sweep.findings import Evaluation, Findings, Score
 from training.sweep.laws import fit_laws, optimal_points
 from training.sweep.measures import InitPair, Measures, step_of_equal_loss

@@ -8,8 +8,8 @@ import yaml
 
 import training.sweep
 from bitcipher.errors import BitcipherError
-from training.finetuning import GLUE, glue_folder
-from training.scaling import SEQUENCES
+from training.finetuning.task_files import GLUE, glue_folder
+from training.scaling.shape import SEQUENCES
 from training.sweep.options import LOOP_DEFAULTS, SETS, Study, find_study, make_study, read_study
 from training.sweep.trials import make_recipe, pretraining_trials, select_shapes
 

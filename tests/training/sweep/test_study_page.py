@@ -14,7 +14,7 @@ from matplotlib.image import imread
 from synthetic_findings import EXPONENT, begun_study, made_model, made_scores, whole_study
 
 from bitcipher import storage
-from training.scaling import ANCHOR, smallest
+from training.scaling.shapes import ANCHOR, smallest
 from training.sweep.findings import Findings
 from training.sweep.page import write_report
 

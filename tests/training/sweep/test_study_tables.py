@@ -9,7 +9,9 @@ from statistics import mean, stdev
 import pytest
 from synthetic_findings import ACCOUNTING, SEEDS, STEPS, TASKS, TOKENIZERS, begun_study, made_model, whole_study
 
-from training.scaling import ANCHOR, Shape, published, smallest
+from training.scaling.published import published
+from training.scaling.shape import Shape
+from training.scaling.shapes import ANCHOR, smallest
 from training.sweep.findings import Findings
 from training.sweep.measures import Measures
 from training.sweep.tables import ReportTable, format_scientific, format_significant

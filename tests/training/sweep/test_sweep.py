@@ -12,8 +12,7 @@ from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
 from training.launch.trial_executor import TrialResources
-from training.loop import latest_checkpoint
-from training.loop.checkpoint_folders import CHECKPOINTS
+from training.loop.checkpoint_folders import CHECKPOINTS, latest_checkpoint
 from training.sweep import trial_runs
 from training.sweep.early_stopping import stop_reason
 from training.sweep.options import read_study

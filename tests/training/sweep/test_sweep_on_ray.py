@@ -17,9 +17,9 @@ from bitcipher import json_files
 from bitcipher.errors import BitcipherError
 from pipelines.store.lease import Lease
 from training.launch.trial_executor import TrialResources, run_trials
-from training.loop import RUN_LEASE
+from training.loop.run_lease import RUN_LEASE
 from training.loop.stop_request import STOP
-from training.runtime import Trial
+from training.runtime.trials import Trial
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("one_thread")]
 

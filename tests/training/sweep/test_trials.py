@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.scaling import ANCHOR, Shape, set_1, smallest
+from training.scaling.shape import Shape
+from training.scaling.shapes import ANCHOR, set_1, smallest
 from training.sweep.options import make_study
 from training.sweep.trials import (
     PretrainingTrial,

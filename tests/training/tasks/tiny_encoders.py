@@ -2,7 +2,8 @@
 
 from functools import cache
 
-from training.data import special_tokens, train_tokenizer
+from training.data.special_tokens import special_tokens
+from training.data.train_tokenizer import train_tokenizer
 from training.tasks.encoder import Encoder
 
 TEXTS = [

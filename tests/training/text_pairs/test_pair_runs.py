@@ -10,10 +10,11 @@ from tiny_runs import curve_of
 
 from pipelines.runtime.progress import StageProgress
 from training.data.text_pairs import TextPair
-from training.decoding import open_model
+from training.decoding.stored_model import open_model
 from training.launch.pretraining import launch_pretraining
-from training.loop import latest_checkpoint
-from training.text_pairs import TextPairScores, evaluate_text_pairs
+from training.loop.checkpoint_folders import latest_checkpoint
+from training.text_pairs.evaluation import evaluate_text_pairs
+from training.text_pairs.scores import TextPairScores
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

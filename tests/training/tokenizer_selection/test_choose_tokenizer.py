@@ -10,7 +10,8 @@ import user_folder
 
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.read_options import ReadOptions
-from training.data import load_tokenizer, save_tokenizer, train_tokenizer
+from training.data.tokenizer_files import load_tokenizer, save_tokenizer
+from training.data.train_tokenizer import train_tokenizer
 from training.tokenizer_selection import choose_tokenizer as choosing
 
 ONE = ("corpus", "--kind", "bpe", "--size", 280, "--out", "tokenizers")

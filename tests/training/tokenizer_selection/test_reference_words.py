@@ -1,7 +1,7 @@
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.tokenizer_selection import read_reference_words, reference_words
+from training.tokenizer_selection.reference_words import read_reference_words, reference_words
 
 
 def test_reference_words_match_table_5():

@@ -1,8 +1,9 @@
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.data import save_tokenizer, train_tokenizer
-from training.tokenizer_selection import load_reference, parse_references
+from training.data.tokenizer_files import save_tokenizer
+from training.data.train_tokenizer import train_tokenizer
+from training.tokenizer_selection.references import load_reference, parse_references
 
 
 def test_parse_references():

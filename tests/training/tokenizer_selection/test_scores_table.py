@@ -1,4 +1,6 @@
-from training.tokenizer_selection import TokenizerScores, choose, format_table, published_rows
+from training.tokenizer_selection.published_scores import published_rows
+from training.tokenizer_selection.selection_rule import TokenizerScores, choose
+from training.tokenizer_selection.table import format_table
 
 HEAD = "| Tokenizer | Vocabulary size | Word-split ratio | ESMS |\n| --- | ---: | ---: | ---: |\n"
 

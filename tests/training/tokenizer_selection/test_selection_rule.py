@@ -3,7 +3,8 @@ from itertools import permutations
 import pytest
 
 from bitcipher.errors import BitcipherError
-from training.tokenizer_selection import TokenizerScores, candidate_sizes, check_references, choose, published_rows
+from training.tokenizer_selection.published_scores import candidate_sizes, published_rows
+from training.tokenizer_selection.selection_rule import TokenizerScores, check_references, choose
 
 
 def scores(kind, size, split_ratio, matching_score):

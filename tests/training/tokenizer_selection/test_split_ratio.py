@@ -5,8 +5,8 @@ from tokenizers.processors import BertProcessing
 
 from bitcipher.errors import BitcipherError
 from training.counter_rng import derive_key
-from training.data import train_tokenizer
-from training.tokenizer_selection import draw_examples, split_ratio
+from training.data.train_tokenizer import train_tokenizer
+from training.tokenizer_selection.split_ratio import draw_examples, split_ratio
 
 LETTERS = train_tokenizer(["a"], "bpe", 5 + 256)  # every byte is a token
 DOCUMENTS = st.lists(st.text("ab \n", max_size=20), min_size=1, max_size=30)

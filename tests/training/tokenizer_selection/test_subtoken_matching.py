@@ -1,8 +1,9 @@
 import pytest
 
-from training.data import train_tokenizer
-from training.tokenizer_selection import matching_score, published_rows, reference_words, split_words
-from training.tokenizer_selection.subtoken_matching import count_matches
+from training.data.train_tokenizer import train_tokenizer
+from training.tokenizer_selection.published_scores import published_rows
+from training.tokenizer_selection.reference_words import reference_words
+from training.tokenizer_selection.subtoken_matching import count_matches, matching_score, split_words
 
 TEXTS = ["cook cook danger ring sing king pre text fit"] * 9
 # Vocabulary sizes that suffice for all words of the text.

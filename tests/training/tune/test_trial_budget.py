@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.loop import LoopOptions
+from training.loop.options import LoopOptions
 from training.tune.trial_budget import parse_budget
 
 

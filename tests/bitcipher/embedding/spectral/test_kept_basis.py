@@ -6,11 +6,11 @@ from made_vectors import merge_counts, small_text
 from scipy.linalg import fractional_matrix_power
 
 from bitcipher import BitcipherError
-from bitcipher.counts import ContextWindow
-from bitcipher.embedding.spectral import InMemoryProducts, SpectralEmbedding
+from bitcipher.counts.context_window import ContextWindow
 from bitcipher.embedding.spectral.basis import Basis, find_rotation
 from bitcipher.embedding.spectral.damping import damping_matrix
-from bitcipher.embedding.spectral.spectral_embedding import POWER
+from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
+from bitcipher.embedding.spectral.spectral_embedding import POWER, SpectralEmbedding
 
 EMBEDDING = SpectralEmbedding(12, landmarks=60, landmark_contexts=90)
 TEXT = small_text()

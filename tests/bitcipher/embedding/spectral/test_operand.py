@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bitcipher.embedding.spectral import Operand
+from bitcipher.embedding.spectral.operand import Operand
 
 floats = st.floats(-(2.0**90), 2.0**90, width=32, allow_subnormal=False)
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bitcipher.counts import PairBlock
-from bitcipher.embedding.spectral import transpose
+from bitcipher.counts.pairs import PairBlock
+from bitcipher.embedding.spectral.transpose import transpose
 
 
 def test_transpose_sorts_rows_and_negates_offsets():

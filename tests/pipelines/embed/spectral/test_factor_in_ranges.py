@@ -6,9 +6,11 @@ from builds import run_build
 from stored_counts import open_counts, segments_of
 
 from bitcipher import storage
-from bitcipher.counts import ContextWindow
-from bitcipher.embedding.spectral import InMemoryProducts, SpectralEmbedding
-from pipelines.embed.spectral import CountPaths, factor
+from bitcipher.counts.context_window import ContextWindow
+from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
+from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
+from pipelines.embed.spectral.factorization import factor
+from pipelines.embed.spectral.word_ranges import CountPaths
 from pipelines.embed.stage_runner import stage_runner
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime

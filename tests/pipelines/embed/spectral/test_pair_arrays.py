@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_blocks import block_of
 
-from bitcipher.counts import RowRange
+from bitcipher.counts.row_ranges import RowRange
 from pipelines.embed.spectral.pair_arrays import read_all, read_ranges, write_pairs
 
 counts = st.one_of(st.integers(1, 9), st.integers(1, 2**62))

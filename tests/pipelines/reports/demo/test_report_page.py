@@ -7,7 +7,7 @@ import pytest
 from builds import write_manifest
 from html_pages import EVIL, Parsed, assert_whole
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.reports.demo.page import write_report
 
 LETTERS = ("one", "two", "three", "four", "five", "six")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bitcipher.evaluation.neighbors import nearest_rows
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.reports.explore import comparison
 from pipelines.reports.explore.comparison import compare_tables
 from pipelines.reports.maps.layout import choose_rows

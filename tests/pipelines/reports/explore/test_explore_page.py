@@ -9,8 +9,8 @@ import pytest
 from html_pages import EVIL, Parsed, assert_whole
 
 from bitcipher.errors import BitcipherError
-from bitcipher.explain import Contribution
-from bitcipher.vectors import CipherVectors
+from bitcipher.explain.contributions import Contribution
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.reports.explore import page
 from pipelines.reports.explore.page import Baseline, write_page
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.reports.maps import drawing
 from pipelines.reports.maps.drawing import COLORS, map_data, pack, pack_fractions
 from pipelines.reports.maps.layout import choose_rows, make_map

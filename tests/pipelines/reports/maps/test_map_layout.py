@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bitcipher.errors import BitcipherError
-from bitcipher.vectors import CipherVectors
+from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.reports.maps import layout
 from pipelines.reports.maps.layout import WordMap, choose_rows, make_map
 
