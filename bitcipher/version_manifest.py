@@ -2,10 +2,10 @@
 
 from pydantic import ConfigDict, Field
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.record_table import TableReference, read_records
-from bitcipher.records import Record, Strings
+from bitcipher.files import storage
+from bitcipher.files.record_table import TableReference, read_records
+from bitcipher.files.records import Record, Strings
 
 SEGMENTS = "segments.parquet"  # table of the segments of a version, in its folder
 

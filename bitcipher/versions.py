@@ -8,8 +8,8 @@ the vectors of an earlier version. A version is published by writing its manifes
 import re
 from typing import TYPE_CHECKING
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 
 if TYPE_CHECKING:
     from bitcipher.version_manifest import VersionManifest

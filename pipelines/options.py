@@ -18,8 +18,8 @@ from pydantic import (
     model_validator,
 )
 
+from bitcipher.files.records import Metavar, Record
 from bitcipher.normalization import Normalization
-from bitcipher.records import Metavar, Record
 from pipelines.ingest.outside_lists import ListProtocols
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.runtime.memory_budget import MIN_MIB

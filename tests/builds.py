@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bitcipher import json_files, storage
 from bitcipher.counts.merged_segments import open_merged
+from bitcipher.files import json_files, storage
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import WORDS, manifest_uri
 from pipelines.builds.build import build, update

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from object_store import FaultyStore, serving
 
-from bitcipher import storage
+from bitcipher.files import storage
 
 # Ray reads these when it is imported. Tests never join a running cluster.
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 
 REMOVE = object()
 REPLACEMENTS = st.sampled_from([REMOVE, None, -1, 0, 2.5, "", "x", True, [], [None], {}, {"x": 1}, "bitcipher-build/1"])

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from bitcipher import json_files
+from bitcipher.files import json_files
 
 # A number with more digits than Python converts by default.
 DIGITS = 5000

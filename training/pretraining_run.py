@@ -7,7 +7,8 @@ from typing import Any
 
 from transformers import PreTrainedModel
 
-from bitcipher import json_files, storage
+from bitcipher.files import json_files, storage
+from bitcipher.files.file_digests import write_digests
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from training.data.special_tokens import special_tokens
 from training.data.token_streams import TokenDataset
@@ -16,7 +17,6 @@ from training.data.transformers_tokenizer import InputFormat, tokenizer_files
 from training.embeddings.embedding_table import token_embeddings
 from training.embeddings.freeze_schedule import FreezeSchedule, freeze_all_but_embeddings
 from training.embeddings.initialize import init_embeddings, scale_embeddings
-from training.file_digests import write_digests
 from training.loop.checkpoint_folders import resolve_model_folder
 from training.loop.distributed import World
 from training.loop.evaluation import evaluate

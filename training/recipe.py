@@ -9,8 +9,9 @@ import yaml
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Float, Record, Strings
-from bitcipher.yaml_files import find_yaml, read_yaml
+from bitcipher.files.records import Float, Record, Strings
+from bitcipher.files.settings import apply_settings
+from bitcipher.files.yaml_files import find_yaml, read_yaml
 from pipelines.ingest.outside_lists import ListProtocols
 from pipelines.ingest.read_options import ReadOptions
 from training.data.tokenizer_options import TokenizerOptions
@@ -20,7 +21,6 @@ from training.models.options import ModelOptions
 from training.objectives.base import Objective, check_objective
 from training.objectives.registry import make_objective
 from training.objectives.text_pairs import TextPairs
-from training.settings import apply_settings
 
 
 class TextOptions(ReadOptions):

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from bitcipher import storage
-from bitcipher.records import Record
+from bitcipher.files import storage
+from bitcipher.files.records import Record
 from pipelines.store.recorded_inputs import RecordedInputs
 from training.objectives.text_pairs import TextPairs
 from training.recipe import Recipe

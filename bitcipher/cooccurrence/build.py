@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 from scipy.sparse import csr_array
 
-from bitcipher import storage
 from bitcipher.cooccurrence.count_matrix import read_forward_counts
 from bitcipher.cooccurrence.ppmi_matrix import ppmi_matrix
 from bitcipher.cooccurrence.word_ranks import find_ranks
@@ -19,6 +18,7 @@ from bitcipher.counts.segment_ranks import RankFinder
 from bitcipher.counts.vocabulary_file import VocabularyFile
 from bitcipher.embedding.spectral.ppmi import Marginals
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.rows.symmetric_counts import stream_marginals
 from bitcipher.table.manifest import MANIFEST
 from bitcipher.version_manifest import CountedVersion

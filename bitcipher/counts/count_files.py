@@ -1,7 +1,7 @@
 """Names of count files, stored in the files themselves.
 
 All count files of a kind have the same columns, so a file under the name of another one would be read without an error.
-Its pages have checksums (see `bitcipher.parquet_files.write_table`); the name shows that it is the right file.
+Its pages have checksums (see `bitcipher.files.parquet_files.write_table`); the name shows that it is the right file.
 """
 
 import pyarrow as pa

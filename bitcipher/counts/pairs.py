@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bitcipher import storage
 from bitcipher.count_limits import check_pair_counts
 from bitcipher.counts.count_files import add_name, check_name
 from bitcipher.errors import BitcipherError, first_line
-from bitcipher.hashed_files import hashing
+from bitcipher.files import storage
+from bitcipher.files.hashed_files import hashing
 
 ROWS = pa.schema(
     [

@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bitcipher import parquet_files, storage
 from bitcipher.count_limits import check_word_counts
 from bitcipher.counts.count_files import add_name, check_name
 from bitcipher.counts.pairs import PairBlock, pair_files, write_pairs
 from bitcipher.errors import BitcipherError
-from bitcipher.hashed_files import hashing
+from bitcipher.files import parquet_files, storage
+from bitcipher.files.hashed_files import hashing
 
 SEGMENT_WORDS = pa.schema(
     [

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bitcipher.hashed_files import read_checked
+from bitcipher.files.hashed_files import read_checked
 from bitcipher.vocabulary import Vocabulary
 
 

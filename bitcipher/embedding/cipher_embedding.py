@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitcipher import noise as noises
 from bitcipher.cipher import ActiveBits, BitCipher
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.embedding import kernels
+from bitcipher.embedding import noise as noises
 from bitcipher.embedding.fixed_point import FixedCode, fixed_code
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import Vocabulary
@@ -77,12 +77,12 @@ class CipherEmbedding:
         mode: "cat" has one block of `bits` dimensions per offset, -window … -1, 1 … window, and therefore
             2 · window · bits dimensions. "sum" has one block of `bits` dimensions, the sum over all offsets. "cipher"
             is the noisy cipher of the word itself, without context.
-        noise: function in `bitcipher.noise` that gives the weight β of the ciphers: "document_share", "frequency",
+        noise: function in `embedding.noise` that gives the weight β of the ciphers: "document_share", "frequency",
             "document_ratio" or "none".
         log: "aggregate" divides each block of a row by its sum and takes the log. "counts" takes log(1 + n) of the
             count n of each pair at each offset, before the product with the ciphers. "none" takes no log. Mode
             "cipher" ignores this option.
-        noise_over: "bits" or "words", which the noise distribution is over (see `bitcipher.noise`).
+        noise_over: "bits" or "words", which the noise distribution is over (see `bitcipher.embedding.noise`).
 
     Raises:
         BitcipherError: if a value is invalid.

@@ -31,7 +31,7 @@ class FixedCode(NamedTuple):
     the numbers of columns after those of the b bits and of their total, which are never read.
     """
 
-    weights: np.ndarray  # (N,) int64, β / (number of active bits), in units of 2**-WEIGHT_DIGITS; β: `bitcipher.noise`
+    weights: np.ndarray  # (N,) int64, β / (number of active bits), in units of 2**-WEIGHT_DIGITS; β: `embedding.noise`
     drops: np.ndarray  # (N,) int64, digits dropped from weights in the row of each word: WEIGHT_DIGITS - shift
     sizes: np.ndarray  # (N,) int64, number of active bits
     slots: np.ndarray  # (N, k) unsigned, the active bits of each word, then unused slots: b + 1, b + 2, …

@@ -1,7 +1,7 @@
 """Numba kernels for the product of counts and noisy ciphers.
 
 C is the count matrix of an offset, and V = β∘P + (1 - β)·σᵀ are the noisy ciphers: P are the ciphers, β their weights,
-and σ is the noise distribution (see `bitcipher.noise`). The product is C·V = C·(β∘P) + (C(1 - β))·σᵀ. The first term is
+and σ is the noise distribution (see `noise`). The product is C·V = C·(β∘P) + (C(1 - β))·σᵀ. The first term is
 sparse: each pair costs one addition per active bit of its word, independent of the number of bits. The second term has
 rank one and is computed from the row's sum of counts and the first term. All sums are integers (see `fixed_point`), so
 they do not depend on the order of addition.

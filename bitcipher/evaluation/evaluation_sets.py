@@ -5,9 +5,9 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.text_files import read_lines
+from bitcipher.files import storage
+from bitcipher.files.text_files import read_lines
 
 
 class ScoredPair(NamedTuple):

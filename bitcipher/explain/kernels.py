@@ -23,7 +23,7 @@ def strongest_of_ciphers(
         log: what the cipher of a pair with count n is multiplied by: n divided by the sum of the row for AGGREGATE,
             log(1 + n) for COUNTS, n for NONE.
         code_starts, code_bits: active bits of all words, see `bitcipher.cipher.ActiveBits`.
-        beta: (N,) float64, the weight β of each word's cipher (see `bitcipher.noise`).
+        beta: (N,) float64, the weight β of each word's cipher (see `bitcipher.embedding.noise`).
         noise_distribution: (b,) float64, the noise probability σ of each of the b bits.
         slopes: (n, blocks, b) float64, contribution per unit of that product, for each word and dimension.
         topn: number of contributions per word.

@@ -4,8 +4,8 @@ from tokenize import TokenError
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError, first_line
+from bitcipher.files import storage
 
 
 def read_array(uri: str) -> np.ndarray:

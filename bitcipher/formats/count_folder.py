@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from scipy.sparse import save_npz
 
-from bitcipher import parquet_files, storage
 from bitcipher.cooccurrence.build import Build
+from bitcipher.files import parquet_files, storage
 from bitcipher.formats.row_blocks import Advance
 
 VOCABULARY = "vocabulary.parquet"

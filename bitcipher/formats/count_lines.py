@@ -5,11 +5,11 @@ import re
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
+from bitcipher.files.text_files import read_lines
 from bitcipher.formats.table_builder import warn_caller
 from bitcipher.table.vector_table import VectorTable
-from bitcipher.text_files import read_lines
 
 # Lines are split from their ends, because words can hold spaces.
 _SEPARATOR = re.compile(r"[ \t]+")

@@ -1,6 +1,6 @@
 """GloVe's text format: lines of a word and its values, without a header."""
 
-from bitcipher import storage
+from bitcipher.files import storage
 from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.word_lines import read_lines, write_lines
 from bitcipher.table.vector_table import VectorTable

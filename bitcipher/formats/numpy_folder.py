@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from bitcipher import storage
+from bitcipher.files import storage
+from bitcipher.files.text_files import read_lines
 from bitcipher.formats.array_reader import read_array
 from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.formats.table_builder import check_table
 from bitcipher.table.vector_table import VectorTable
-from bitcipher.text_files import read_lines
 
 VECTORS = "vectors.npy"
 WORDS = "words.txt"

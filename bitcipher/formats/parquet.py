@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from bitcipher import parquet_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import parquet_files, storage
 from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.formats.table_builder import check_table
 from bitcipher.table.vector_table import VectorTable

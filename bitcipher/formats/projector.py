@@ -2,7 +2,7 @@
 
 import orjson
 
-from bitcipher import storage
+from bitcipher.files import storage
 from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.table.vector_table import VectorTable
 

@@ -4,14 +4,14 @@ import io
 import os
 import re
 
-from bitcipher import storage
-from bitcipher.decompression import reading_decompressed
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
+from bitcipher.files.decompression import reading_decompressed
+from bitcipher.files.text_files import extend_ascii, marked_codec
 from bitcipher.formats.line_layout import HEADER, find_layout
 from bitcipher.formats.registry import FORMATS, get_format
 from bitcipher.formats.word2vec_binary import CONTROL, NotBinaryError
 from bitcipher.table.vector_table import VectorTable
-from bitcipher.text_files import extend_ascii, marked_codec
 
 # Bytes that are read to detect a text format: enough for the first lines of any table.
 HEAD_BYTES = 1 << 20

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.formats.array_reader import read_array
 from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.table_builder import check_table

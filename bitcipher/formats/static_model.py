@@ -17,8 +17,8 @@ import orjson
 import safetensors
 import safetensors.numpy
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
 from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.table_builder import check_table
 from bitcipher.formats.tokenizer_name import tokenizer_name

@@ -1,6 +1,6 @@
 """word2vec's text format: a header, then lines of a word and its values."""
 
-from bitcipher import storage
+from bitcipher.files import storage
 from bitcipher.formats.row_blocks import Advance
 from bitcipher.formats.word_lines import read_lines, write_lines
 from bitcipher.table.vector_table import VectorTable

@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import IO
 
-from bitcipher import storage
-from bitcipher.decompression import reading_decompressed
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
+from bitcipher.files.decompression import reading_decompressed
+from bitcipher.files.text_files import UTF8, check_encoding
 from bitcipher.formats.line_layout import HEADER
 from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.formats.table_builder import MAX_VECTOR_SIZE, TableBuilder, warn_caller
 from bitcipher.formats.word_decoder import WordDecoder
 from bitcipher.table.vector_table import VectorTable
-from bitcipher.text_files import UTF8, check_encoding
 
 # Maximum length of a header or word. It detects a damaged file before the file fills the memory.
 MAX_BYTES = 1 << 20

@@ -13,15 +13,15 @@ import orjson
 import pyarrow as pa
 import pyarrow.csv
 
-from bitcipher.decompression import reading_decompressed
 from bitcipher.errors import BitcipherError
+from bitcipher.files.decompression import reading_decompressed
+from bitcipher.files.text_files import TextStream, extend_ascii
 from bitcipher.formats.bad_lines import NUMBER, describe_line
 from bitcipher.formats.line_layout import LineLayout, find_layout
 from bitcipher.formats.row_blocks import Advance, iter_blocks
 from bitcipher.formats.table_builder import MAX_VECTOR_SIZE, TableBuilder, check_skipped, warn_caller
 from bitcipher.formats.word_decoder import WordDecoder
 from bitcipher.table.vector_table import VectorTable
-from bitcipher.text_files import TextStream, extend_ascii
 
 # Bytes per read. Short lines take many times their bytes while a block is split into Python objects.
 READ_BYTES = 1 << 20

@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Callable
 from typing import IO, Any, cast
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.formats.registry import FORMATS, Format, get_format
 from bitcipher.table.vector_table import VectorTable
 

@@ -17,7 +17,7 @@ class CipherRows:
     Attributes:
         embedding: the argument `embedding`.
         codes: active bits of all words.
-        beta: (N,) float64, the weight β of each word's cipher (see `bitcipher.noise`).
+        beta: (N,) float64, the weight β of each word's cipher (see `bitcipher.embedding.noise`).
         noise_distribution: (b,) float64, the noise probability σ of each of the b bits.
         blocks: number of blocks of b dimensions: one per offset in mode cat, one in mode sum.
     """

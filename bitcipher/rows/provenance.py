@@ -11,7 +11,7 @@ from bitcipher.embedding.cipher_embedding import CipherEmbedding
 from bitcipher.embedding.spectral.basis import ARRAYS
 from bitcipher.embedding.spectral.spectral_embedding import Landmarks, SpectralEmbedding
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from bitcipher.table.vector_table import VectorTable
 
 SPECTRAL = "spectral"

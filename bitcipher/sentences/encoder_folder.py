@@ -8,11 +8,11 @@
 
 from typing import NamedTuple
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
+from bitcipher.files.records import Record
 from bitcipher.formats import static_model
 from bitcipher.formats.word_tokenizer import make_tokenizer
-from bitcipher.records import Record
 from bitcipher.table.manifest import FileEntry
 from bitcipher.table.vector_files import read_checked
 from bitcipher.table.vector_table import VectorTable

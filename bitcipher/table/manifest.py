@@ -4,9 +4,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files import json_files, storage
+from bitcipher.files.records import Record
 
 FORMAT = "bitcipher-vectors/6"
 MANIFEST = "manifest.json"

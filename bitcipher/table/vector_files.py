@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.hashed_files import hashing
+from bitcipher.files import storage
+from bitcipher.files.hashed_files import hashing
 from bitcipher.table import safetensors_file
 from bitcipher.table.manifest import MANIFEST, FileEntry
 from bitcipher.table.safetensors_file import DTYPE, LENGTH_BYTES, NAME

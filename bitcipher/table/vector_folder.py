@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import safetensors.numpy
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
 from bitcipher.table.manifest import FORMAT, MANIFEST, FileEntry, TableManifest
 from bitcipher.table.vector_files import (
     are_vectors,

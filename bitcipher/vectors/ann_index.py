@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.installation import install_command
 from bitcipher.table.vector_table import VectorTable
 from bitcipher.vocabulary import OOV

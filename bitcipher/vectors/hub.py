@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from bitcipher.errors import BitcipherError, first_line
-from bitcipher.hub_responses import check_responses
+from bitcipher.files.hub_responses import check_responses
 from bitcipher.installation import install_command
 
 PROTOCOL = "hf://"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.installation import install_command
 from bitcipher.table.manifest import MANIFEST
 from bitcipher.table.vector_folder import read_folder, write_folder

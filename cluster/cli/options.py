@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_a
 import typer
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Metavar, Record
+from bitcipher.files.records import Metavar, Record
 from cluster.metavars import MODEL, SETTING
 
 if TYPE_CHECKING:

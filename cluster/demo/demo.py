@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from bitcipher import json_files, storage
+from bitcipher.files import json_files, storage
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from cluster.demo.docstrings import installed_roots, write_docstrings
 from pipelines.builds.build import build

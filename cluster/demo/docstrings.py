@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.runtime.progress import StageProgress
 
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")

@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import Field
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files import storage
+from bitcipher.files.records import Record
 from cluster.doctor.check_result import CheckResult, Level, ok, problem
 from cluster.doctor.clock import check_clock
 from cluster.doctor.machine import check_machine

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from cluster.doctor.check_result import CheckResult, ok, problem
 from cluster.doctor.clock import check_clock
 from cluster.doctor.machine import check_disk

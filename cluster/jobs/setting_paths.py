@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from bitcipher.errors import BitcipherError
-from bitcipher.yaml_files import SafeLoader, read_yaml
+from bitcipher.files.yaml_files import SafeLoader, read_yaml
 
 # Options of recipes and studies that are paths, or names of files that end in .json. The records that define the
 # options import libraries that this machine may lack, so a test compares these names with the records.

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.text_files import read_lines
+from bitcipher.files import storage
+from bitcipher.files.text_files import read_lines
 from cluster.serve.error_answers import RETRY_SECONDS, answer_error
 
 # Path that needs no token, because the probes of Kubernetes and of load balancers have none.

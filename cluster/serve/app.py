@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bitcipher import __version__
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from cluster.serve import answers, page
 from cluster.serve.access import ANY_REQUEST, AccessControl, AccessRules
 from cluster.serve.error_answers import add_error_answers

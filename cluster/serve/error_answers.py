@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from bitcipher.errors import BitcipherError, UnknownWordError
-from bitcipher.records import Record, describe_mistake
+from bitcipher.files.records import Record, describe_mistake
 
 # Value of the header Retry-After.
 RETRY_SECONDS = "1"

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from bitcipher.table.keys import Oov
 
 # Each of these words is a search of the whole table.

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bitcipher import storage
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.errors import BitcipherError
 from bitcipher.explain.contributions import Explanation
 from bitcipher.explain.explainer import explain
+from bitcipher.files import storage
 from bitcipher.table.keys import Key
 from bitcipher.vectors import hub
 from bitcipher.vectors.cipher_vectors import CipherVectors

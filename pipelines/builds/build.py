@@ -5,8 +5,8 @@ from typing import Literal
 
 import pyarrow as pa
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.table.vector_folder import read_folder
 from bitcipher.versions import versions
 from pipelines.builds.job import Job, clean_up, finish_job, start_job, vocabulary_inputs

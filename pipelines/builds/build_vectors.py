@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.table.vector_folder import read_folder
 from bitcipher.table.vector_table import VectorTable
 from bitcipher.versions import vectors_of

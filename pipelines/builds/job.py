@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from bitcipher import storage
+from bitcipher.files import storage
 from bitcipher.versions import VERSIONS
 from pipelines.builds.publish import collect_garbage
 from pipelines.embed.embed_counts import EMBEDDING_VERSION

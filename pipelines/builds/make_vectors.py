@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bitcipher import storage
+from bitcipher.files import storage
 from bitcipher.table.manifest import TableManifest
 from bitcipher.table.vector_files import vectors_digest
 from bitcipher.version_manifest import VectorsReference

@@ -10,9 +10,10 @@ from itertools import islice
 
 import pyarrow as pa
 
-from bitcipher import __version__, json_files, parquet_files, storage
+from bitcipher import __version__
 from bitcipher.cipher import BitCipher
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, parquet_files, storage
 from bitcipher.redaction import redact
 from bitcipher.versions import WORDS
 from bitcipher.vocabulary import Vocabulary

@@ -2,9 +2,9 @@
 
 import re
 
-from bitcipher import json_files, storage
 from bitcipher.counts.segment import part_files
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
 from bitcipher.versions import VERSIONS, manifest_uri, versions
 from pipelines.store import layout
 from pipelines.store.job_ledger import build_ledger, count_recorded_shards, find_job, recorded_parts

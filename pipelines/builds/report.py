@@ -1,6 +1,6 @@
 """Report of a version: the cost of each stage."""
 
-from bitcipher.records import Count
+from bitcipher.files.records import Count
 from pipelines.runtime.costs import CostReport
 from pipelines.store.layout import REPORT
 from pipelines.store.manifest import BuildManifest

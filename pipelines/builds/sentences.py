@@ -3,9 +3,9 @@
 import numpy as np
 import pyarrow as pa
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.text_files import decode_text
+from bitcipher.files import storage
+from bitcipher.files.text_files import decode_text
 from pipelines.options import BuildOptions
 from pipelines.tokenizers import make_tokenizer
 

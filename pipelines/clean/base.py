@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from pipelines.clean.document import Document
 
 Fraction = Annotated[float, Field(ge=0, le=1)]

@@ -6,8 +6,8 @@ from typing import Annotated, Literal, Self
 from pydantic import model_validator
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Metavar, Strings
-from bitcipher.text_files import read_lines
+from bitcipher.files.records import Metavar, Strings
+from bitcipher.files.text_files import read_lines
 from pipelines.clean.base import CleaningRule, Drop
 from pipelines.clean.document import Document
 

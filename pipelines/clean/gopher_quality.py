@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from bitcipher.records import Strings
+from bitcipher.files.records import Strings
 from pipelines.clean.base import CleaningRule, Drop, Fraction, ratio
 from pipelines.clean.document import Document
 

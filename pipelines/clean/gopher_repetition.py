@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from bitcipher.records import FROM_LIST
+from bitcipher.files.records import FROM_LIST
 from pipelines.clean.base import CleaningRule, Drop, Fraction
 from pipelines.clean.document import Document
 

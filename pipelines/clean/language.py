@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Strings
+from bitcipher.files.records import Strings
 from pipelines.clean.base import CleaningRule, Drop, Fraction
 from pipelines.clean.document import Document
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bitcipher.records import FROM_LIST
+from bitcipher.files.records import FROM_LIST
 from pipelines.clean.base import CleaningRule
 from pipelines.clean.document import Document
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BeforeValidator, Field
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import FROM_LIST
+from bitcipher.files.records import FROM_LIST
 from pipelines.clean.base import CleaningRule, Drop
 from pipelines.clean.blocklist import BlocklistRule
 from pipelines.clean.c4 import C4Rule

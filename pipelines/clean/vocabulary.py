@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bitcipher.records import Metavar
-from bitcipher.word_filter import extract_corpus_words, read_words
+from bitcipher.files.records import Metavar
 from pipelines.clean.base import CleaningRule, Drop, Fraction
 from pipelines.clean.document import Document
+from pipelines.clean.word_filter import extract_corpus_words, read_words
 
 # A full cache is cleared. It has about 50 MB.
 _MAX_TOKENS = 500_000

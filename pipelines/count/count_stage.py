@@ -12,11 +12,11 @@ from itertools import chain
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.counts.digest import CountDigest, digest_pairs, digest_words, word_hashes
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.counts.segment import remove_part, write_part
 from bitcipher.counts.shard_counts import count_shard
+from bitcipher.files import storage
 from pipelines.count.count_batches import CountBatch, iter_batches
 from pipelines.count.count_tasks import CountTask
 from pipelines.ingest.document_chunks import DocumentChunk

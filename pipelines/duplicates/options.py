@@ -4,7 +4,7 @@ from math import sqrt
 
 from pydantic import Field
 
-from bitcipher.records import Float, Record
+from bitcipher.files.records import Float, Record
 
 # Number of hash functions of a MinHash signature. A power of two, as in datasketch's default.
 NUM_PERM = 128

@@ -8,13 +8,13 @@ from typing import cast
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bitcipher import storage
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.vocabulary_file import VocabularyFile
 from bitcipher.embedding.cipher_embedding import CipherEmbedding, WordCiphers
 from bitcipher.embedding.refinement import Refinement
 from bitcipher.embedding.row_blocks import Measure, RowSource, group_starts, sum_group, sum_in_order
 from bitcipher.embedding.spectral.ppmi import block_count
+from bitcipher.files import storage
 from pipelines.embed.spectral.gather_ranges import read_sums
 from pipelines.embed.spectral.pair_arrays import read_ranges
 from pipelines.embed.spectral.stored_rows import RankedRows, StoredRows, write_ranked

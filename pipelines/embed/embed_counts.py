@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bitcipher import storage
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding.cipher_embedding import SUMS_BYTES
 from bitcipher.embedding.refinement import Refinement
 from bitcipher.embedding.row_blocks import ArrayRows
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, SpectralEmbedding
+from bitcipher.files import storage
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.embed.cipher_ranges import cipher_table
 from pipelines.embed.spectral.word_ranges import CountPaths

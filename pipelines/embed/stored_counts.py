@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bitcipher import __version__, storage
+from bitcipher import __version__
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.merged_segments import open_merged
 from bitcipher.counts.vocabulary_file import VocabularyFile
+from bitcipher.files import storage
 from bitcipher.versions import WORDS
 from pipelines.options import BuildOptions
 from pipelines.store.manifest import BuildManifest, CountDigests

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bitcipher import storage
 from bitcipher.embedding.row_blocks import Finish, RowSource, finished_rows
+from bitcipher.files import storage
 from bitcipher.table.manifest import FileEntry
 from bitcipher.table.vector_files import VectorFile, plan_files, write_file
 from bitcipher.table.vector_folder import TableFields, complete_folder

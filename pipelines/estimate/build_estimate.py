@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import Field
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record, Strings
+from bitcipher.files import storage
+from bitcipher.files.records import Record, Strings
 from bitcipher.redaction import redact
 from pipelines.estimate.build_cost import BuildCost, Cluster, estimate_cost
 from pipelines.estimate.calibrate import calibrate

@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.counts.segment_words import merge_words
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.estimate.calibration import Calibration, Rates
 from pipelines.estimate.embed_trial import embed_sample
 from pipelines.estimate.sample import partition, write_documents

@@ -4,7 +4,6 @@ import time
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.merged_segments import open_merged
@@ -13,6 +12,7 @@ from bitcipher.embedding.row_blocks import RowSource
 from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
 from bitcipher.embedding.spectral.spectral_embedding import Products, SpectralEmbedding, check_window
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.spelling.spelling import FIT_WORDS
 from bitcipher.vocabulary import Vocabulary
 from pipelines.embed.embed_counts import embed

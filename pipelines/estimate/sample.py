@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 
 import orjson
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.ingest.document_chunks import split_document
 from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.readers import ReadOptions, read_chunks

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from scipy.optimize import nnls
 
-from bitcipher import parquet_files, storage
 from bitcipher.counts.segment import part_files, read_words
+from bitcipher.files import parquet_files, storage
 from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import CountTask
 from pipelines.estimate.calibration import GrowthPoint

@@ -4,9 +4,9 @@ from array import array
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from pipelines.clean.segmentation import consecutive_spans
 from pipelines.filter.document_splits import PARTS, draw_positions, part_of
 from pipelines.filter.options import FilterOptions
-from pipelines.filter.segmentation import consecutive_spans
 
 
 class ControlSample:

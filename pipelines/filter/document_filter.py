@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pipelines.clean.segmentation import find_sentences, overlapping_spans, split_words
 from pipelines.filter.document_splits import PARTS, part_of
 from pipelines.filter.lexicon import BEGINS_LOWER, HAS_WORD, MAY_END, UNKNOWN, Lexicon
 from pipelines.filter.options import FilterOptions
-from pipelines.filter.segmentation import find_sentences, overlapping_spans, split_words
 
 SPANS, SENTENCES = "spans", "sentences"
 

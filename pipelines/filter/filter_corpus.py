@@ -7,9 +7,9 @@ sources.
 import hashlib
 from collections.abc import Sequence
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files import json_files, storage
+from bitcipher.files.records import Record
 from pipelines.filter.filter_manifest import FilterManifest, FilterVocabulary, SourceEntry, make_manifest
 from pipelines.filter.filter_stage import (
     CONSTRAINED,
@@ -62,7 +62,7 @@ def filter_corpus(
 
     Args:
         patterns: files, folders or globs of the corpus.
-        vocabulary: file of words (see `bitcipher.word_filter.read_words`), or None for the `options.top` most frequent
+        vocabulary: file of words (see `word_filter.read_words`), or None for the `options.top` most frequent
             words of the sources.
         out: folder of the filtered corpus: a new folder, or that of an interrupted or finished call with the same
             arguments.

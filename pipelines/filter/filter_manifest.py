@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from bitcipher.records import FROM_LIST, Count, Record
+from bitcipher.files.records import FROM_LIST, Count, Record
 from pipelines.filter.document_filter import most_frequent
 from pipelines.ingest.record_counts import RecordCounts, sum_record_counts
 from pipelines.store.fingerprint import Fingerprint

@@ -9,8 +9,8 @@ from typing import IO, Any
 import orjson
 from isal import igzip
 
-from bitcipher import storage
-from bitcipher.word_filter import read_words
+from bitcipher.files import storage
+from pipelines.clean.word_filter import read_words
 from pipelines.filter.control_sample import ControlSample
 from pipelines.filter.document_filter import DocumentFilter
 from pipelines.filter.document_splits import PARTS

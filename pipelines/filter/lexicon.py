@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bitcipher.word_filter import extract_corpus_words
-from pipelines.filter.segmentation import begins_lower, ends_sentence
+from pipelines.clean.segmentation import begins_lower, ends_sentence
+from pipelines.clean.word_filter import extract_corpus_words
 
 # Flags of a token, one bit each: it has an unknown word, it has a word, it can end a sentence, it begins with a
 # lowercase letter.

@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from bitcipher.records import Strings
+from bitcipher.files.records import Strings
 from pipelines.ingest.read_options import ReadOptions
 
 Level = Literal["spans", "sentences", "both"]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from bitcipher import parquet_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.word_filter import extract_corpus_words, read_frequencies, read_words
+from bitcipher.files import parquet_files, storage
+from pipelines.clean.word_filter import extract_corpus_words, read_frequencies, read_words
 from pipelines.filter.document_filter import most_frequent
 from pipelines.filter.filter_stage import FilterInput
 from pipelines.ingest.documents import read_documents

@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.ingest.block_hashes import BLOCK_BYTES, hash_block
 from pipelines.ingest.hf_datasets import hash_split, is_dataset
 from pipelines.ingest.source_groups import estimate_text_bytes

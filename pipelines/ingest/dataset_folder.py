@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from fsspec import AbstractFileSystem
 from pydantic import ConfigDict, Field
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.http_files import is_url
-from bitcipher.records import FROM_LIST, Record, Strings
+from bitcipher.files import storage
+from bitcipher.files.http_files import is_url
+from bitcipher.files.records import FROM_LIST, Record, Strings
 
 # Files in the folder of a dataset, and in the folder of a dictionary of datasets, one per split.
 DATASET = ("state.json", "dataset_info.json")

@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.record_table import TableReference, read_records
-from bitcipher.records import Count, Record
+from bitcipher.files import json_files, storage
+from bitcipher.files.record_table import TableReference, read_records
+from bitcipher.files.records import Count, Record
 
 FORMAT: Literal["bitcipher-documents/3"] = "bitcipher-documents/3"
 MANIFESTS = "manifests"

@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from bitcipher import storage
+from bitcipher.files import storage
 from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.document_chunks import DocumentChunk, split_document
 from pipelines.ingest.documents import read_documents

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
 from bitcipher.errors import BitcipherError
-from bitcipher.hub_responses import check_responses
-from bitcipher.storage import url_to_fs
+from bitcipher.files.hub_responses import check_responses
+from bitcipher.files.storage import url_to_fs
 
 PREFIX = "hf://"
 PARAMETERS = ("config", "split", "field", "revision")

@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from bitcipher.errors import BitcipherError
-from bitcipher.http_connection import PUBLIC_ONLY, Access, check_access, with_access
-from bitcipher.http_files import is_url
-from bitcipher.object_store import OBJECT_STORES
-from bitcipher.records import Metavar, Strings
+from bitcipher.files.http_connection import PUBLIC_ONLY, Access, check_access, with_access
+from bitcipher.files.http_files import is_url
+from bitcipher.files.object_store import OBJECT_STORES
+from bitcipher.files.records import Metavar, Strings
 from pipelines.ingest.hf_datasets import is_dataset
 
 # Protocols that a user can allow. Local files, chains, and file systems that execute or mount something are not there.

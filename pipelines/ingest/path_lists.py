@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.http_connection import Access
-from bitcipher.http_files import is_url, open_list
-from bitcipher.object_store import reader, translating_errors
-from bitcipher.text_files import read_lines
+from bitcipher.files import storage
+from bitcipher.files.http_connection import Access
+from bitcipher.files.http_files import is_url, open_list
+from bitcipher.files.object_store import reader, translating_errors
+from bitcipher.files.text_files import read_lines
 from pipelines.ingest.outside_lists import OutsideList
 
 ENDINGS = (".paths", ".paths.gz")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from pipelines.ingest.document_fields import USUAL_FIELDS, DetailFields
 from pipelines.ingest.outside_lists import ListProtocols
 

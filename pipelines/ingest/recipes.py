@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from bitcipher.errors import BitcipherError
-from bitcipher.plain_values import check_plain
-from bitcipher.yaml_files import find_yaml, read_yaml
+from bitcipher.files.plain_values import check_plain
+from bitcipher.files.yaml_files import find_yaml, read_yaml
 from pipelines.ingest.read_options import ReadOptions
 
 

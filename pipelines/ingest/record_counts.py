@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from pydantic import Field
 
-from bitcipher.records import Count, Record, Strings
+from bitcipher.files.records import Count, Record, Strings
 
 # Number of sources without text to name.
 TEXTLESS = 5

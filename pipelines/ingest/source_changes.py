@@ -7,10 +7,10 @@ from itertools import accumulate
 
 from fsspec.utils import glob_translate
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
+from bitcipher.files.storage import url_to_fs
 from bitcipher.redaction import redact
-from bitcipher.storage import url_to_fs
 from pipelines.ingest.dataset_folder import split_pattern
 from pipelines.ingest.hf_datasets import is_dataset, parse_uri
 from pipelines.ingest.sources import Source, list_again

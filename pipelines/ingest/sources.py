@@ -7,14 +7,14 @@ from typing import Annotated, Any, Self
 from fsspec import AbstractFileSystem
 from pydantic import AfterValidator, PrivateAttr
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.http_connection import without_access
-from bitcipher.http_files import is_url
-from bitcipher.object_store import translating_errors
-from bitcipher.records import Count, Record
+from bitcipher.files import storage
+from bitcipher.files.http_connection import without_access
+from bitcipher.files.http_files import is_url
+from bitcipher.files.object_store import translating_errors
+from bitcipher.files.records import Count, Record
+from bitcipher.files.storage import is_local, url_to_fs
 from bitcipher.redaction import redact
-from bitcipher.storage import is_local, url_to_fs
 from bitcipher.versions import versions
 from pipelines.ingest import compressions
 from pipelines.ingest.dataset_folder import find_arrow_files, split_pattern

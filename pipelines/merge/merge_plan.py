@@ -2,8 +2,8 @@
 
 from itertools import accumulate
 
-from bitcipher import storage
 from bitcipher.counts.word_ranges import ALL_WORDS, SegmentSample, WordRange, choose_ranges, sample_step
+from bitcipher.files import storage
 from pipelines.merge.merge_records import (
     MergeInput,
     NumberedWords,

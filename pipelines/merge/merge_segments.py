@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.counts.digest import CountDigest, digest_words
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.merge.merge_plan import MergePlan
 from pipelines.merge.merge_progress import MergeProgress
 from pipelines.merge.merge_records import MergedRange

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bitcipher import parquet_files, storage
 from bitcipher.counts.segment import check_numbers
+from bitcipher.files import parquet_files, storage
 
 NUMBER = "number"
 

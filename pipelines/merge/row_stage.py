@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from bitcipher import parquet_files, storage
 from bitcipher.counts.digest import digest_pairs, digest_words
 from bitcipher.counts.merge import merge_rows, negate, renumber
 from bitcipher.counts.number_set import NumberSet
 from bitcipher.counts.pairs import PairBlock, concatenate, split
 from bitcipher.counts.segment import write_part
+from bitcipher.files import parquet_files, storage
 from pipelines.merge.merge_records import MergedRange, MergeInput, RangeRows
 from pipelines.merge.number_tables import SliceCache
 from pipelines.merge.word_stages import words_file

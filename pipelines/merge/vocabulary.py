@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher import storage
 from bitcipher.counts.segment_words import merge_words
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
+from bitcipher.files.text_files import read_lines
 from bitcipher.normalization import normalize
-from bitcipher.text_files import read_lines
 from bitcipher.vocabulary import OOV, OtherWords, Vocabulary
 from pipelines.merge.merge_plan import MergePlan
 from pipelines.merge.merge_records import SumInput

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher import parquet_files, storage
 from bitcipher.counts.digest import word_hashes
 from bitcipher.counts.row_ranges import RowRange, find_row_ranges
 from bitcipher.counts.segment import SEGMENT_WORDS
 from bitcipher.counts.segment_words import cut_ranges, merge_words
 from bitcipher.counts.word_ranges import WordRange, ranges_from
+from bitcipher.files import parquet_files, storage
 from pipelines.merge.merge_records import (
     NumberedWords,
     NumberInput,

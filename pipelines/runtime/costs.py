@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from pipelines.runtime.peak_memory import PeakMemory
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bitcipher.records import FROM_LIST, Count, Record, Strings
+from bitcipher.files.records import FROM_LIST, Count, Record, Strings
 from pipelines.ingest.record_counts import TEXTLESS
 
 # Number of hosts that the accounts list, by number of documents.

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import pyarrow as pa
 
-from bitcipher import parquet_files, storage
-from bitcipher.records import FROM_LIST, Count, Record, Strings
+from bitcipher.files import parquet_files, storage
+from bitcipher.files.records import FROM_LIST, Count, Record, Strings
 from pipelines.clean.registry import load_rules
 from pipelines.duplicates.keys import compute_keys
 from pipelines.ingest.documents import read_whole_records

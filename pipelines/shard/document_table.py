@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from bitcipher import storage
+from bitcipher.files import storage
 
 DOCUMENTS = pa.schema(
     {

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from bitcipher import parquet_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import parquet_files, storage
 from pipelines.duplicates.copies import (
     LINES,
     PAIRS,

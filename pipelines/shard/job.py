@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from bitcipher import storage
-from bitcipher.records import Record
+from bitcipher.files import storage
+from bitcipher.files.records import Record
 from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.runtime.grouping import GroupingRuntime
 from pipelines.runtime.progress import StageProgress

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bitcipher.records import Metavar
+from bitcipher.files.records import Metavar
 from pipelines.clean.registry import Rules
 from pipelines.duplicates.keys import fingerprint
 from pipelines.duplicates.options import DuplicateOptions

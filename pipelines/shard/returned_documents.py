@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from bitcipher import parquet_files, storage
+from bitcipher.files import parquet_files, storage
 from pipelines.shard.document_version import DocumentVersion
 
 

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bitcipher import __version__, json_files, storage
+from bitcipher import __version__
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
 from pipelines.ingest.content_hash import add_block_hashes, hash_sources
 from pipelines.ingest.document_folder import MANIFESTS, manifest_uri, newest_manifest
 from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources

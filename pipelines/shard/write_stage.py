@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bitcipher import parquet_files, storage
-from bitcipher.hashed_files import hashing
-from bitcipher.records import FROM_LIST, Record, Strings
+from bitcipher.files import parquet_files, storage
+from bitcipher.files.hashed_files import hashing
+from bitcipher.files.records import FROM_LIST, Record, Strings
 from pipelines.clean.document import host_of
 from pipelines.duplicates.keys import compute_keys
 from pipelines.ingest.document_folder import DocumentFile

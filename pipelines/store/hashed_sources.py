@@ -4,9 +4,9 @@ import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.record_table import TableReference, read_records, write_records
+from bitcipher.files import storage
+from bitcipher.files.record_table import TableReference, read_records, write_records
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.sources import Source
 from pipelines.runtime.runtime import Runtime

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from bitcipher import storage
-from bitcipher.records import Count, Record, Strings, Time
+from bitcipher.files import storage
+from bitcipher.files.records import Count, Record, Strings, Time
 from pipelines.store.fingerprint import Fingerprint
 from pipelines.store.hashed_sources import HASHED
 from pipelines.store.layout import LEDGER

@@ -22,9 +22,9 @@ from types import TracebackType
 
 from pydantic import Field
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Count, Record, Time
+from bitcipher.files import json_files, storage
+from bitcipher.files.records import Count, Record, Time
 from pipelines.store.layout import LEASE
 
 HEARTBEAT_SECONDS = 5.0

@@ -8,9 +8,9 @@ entry of their own. The job that has the right to write removes it before its wo
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files import json_files, storage
+from bitcipher.files.records import Record
 
 ENDING = ".json"
 

@@ -4,11 +4,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from bitcipher import json_files, storage, versions
+from bitcipher import versions
 from bitcipher.counts.vocabulary_file import VocabularyFile
 from bitcipher.errors import BitcipherError
-from bitcipher.record_table import TableReference
-from bitcipher.records import Count, Record, Strings
+from bitcipher.files import json_files, storage
+from bitcipher.files.record_table import TableReference
+from bitcipher.files.records import Count, Record, Strings
 from bitcipher.version_manifest import VersionManifest
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.options import BuildOptions

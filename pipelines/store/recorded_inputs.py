@@ -11,9 +11,9 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import FROM_LIST, Record
+from bitcipher.files import storage
+from bitcipher.files.records import FROM_LIST, Record
 from bitcipher.redaction import redact
 from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.sources import Source

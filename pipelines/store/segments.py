@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from bitcipher.counts.digest import CountDigest
-from bitcipher.records import Count, Record, Strings
+from bitcipher.files.records import Count, Record, Strings
 
 # Segments form a tier if the largest has at most TIER times the pairs of the smallest. A tier of at least TIER segments
 # is merged. A larger number leaves more segments to read, and a smaller number writes more. With 3, a pair is rewritten

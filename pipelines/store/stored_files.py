@@ -1,7 +1,7 @@
 """Files that the options of a stored build name: its tokenizer and its word list."""
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.options import BuildOptions
 from pipelines.store.fingerprint import Fingerprint, fingerprint
 

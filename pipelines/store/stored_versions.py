@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from bitcipher import storage, versions
-from bitcipher.record_table import read_records
+from bitcipher import versions
+from bitcipher.files import storage
+from bitcipher.files.record_table import read_records
 from bitcipher.version_manifest import CountedSegment
 from pipelines.ingest.sources import Source
 from pipelines.store.manifest import BuildManifest, CountedTask, read_manifest

@@ -4,9 +4,9 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from bitcipher import storage
 from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.normalization import Normalization
 from pipelines.spacy_import import import_spacy
 from pipelines.tokenizers.chunk_tokenizer import MAX_CHUNKS, ChunkTokenizer, Rule

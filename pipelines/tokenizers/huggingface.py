@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 from tokenizers import Tokenizer
 
-from bitcipher import storage
 from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.errors import BitcipherError, first_line
+from bitcipher.files import storage
 
 # Number of characters encoded at a time. Small batches save memory: an encoding takes hundreds of bytes per token.
 BATCH_CHARACTERS = 1 << 20

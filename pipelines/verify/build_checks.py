@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from bitcipher import storage
 from bitcipher.counts.segment import part_files
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.versions import WORDS, manifest_uri, versions
 from pipelines.builds.report import read_report
 from pipelines.store import layout

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bitcipher import storage
 from bitcipher.counts.segment import part_files, read_pair_hashes
 from bitcipher.counts.segment_digest import digest_segment
 from bitcipher.counts.vocabulary_file import VocabularyFile
 from bitcipher.errors import BitcipherError, first_line
+from bitcipher.files import storage
 from bitcipher.table.manifest import TableManifest
 from bitcipher.table.vector_files import vectors_digest
 from bitcipher.table.vector_folder import read_folder

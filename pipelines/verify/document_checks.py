@@ -2,8 +2,8 @@
 
 import re
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.shard.document_table import stem
 from pipelines.shard.document_version import KINDS, read_newest
 from pipelines.verify.checks import HashCheck

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.sizes import format_size
 from bitcipher.table.manifest import MANIFEST
 from bitcipher.versions import versions

@@ -28,10 +28,10 @@ from measure_spelling import (
     share_of_nearest,
 )
 
+from bitcipher.files.settings import apply_settings
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from training.byte_embeddings.alignment import align
 from training.byte_embeddings.options import AlignmentOptions
-from training.settings import apply_settings
 
 
 def parse_arguments() -> argparse.Namespace:

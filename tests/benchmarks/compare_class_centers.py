@@ -28,6 +28,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from center_figure import draw_centers
 
+from bitcipher.files.markdown import format_spread, format_table
 from pipelines.runtime.progress import StageProgress
 from training import finetune
 from training.curves.figure import COLORS
@@ -36,7 +37,6 @@ from training.data.tokenizer_files import load_tokenizer, save_tokenizer, vocab_
 from training.finetuning.task_files import GLUE
 from training.layer_analysis.center_metrics import HELD_OUT, MISMATCH, TRAIN
 from training.layer_analysis.report import write_layer_report
-from training.markdown import format_spread, format_table
 from training.models.build import build_model
 from training.models.checkpoint import save_model
 from training.models.options import ModelOptions

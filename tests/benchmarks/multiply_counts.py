@@ -16,7 +16,6 @@ import pyarrow as pa
 import scipy.sparse as sp
 from prepare import read_texts
 
-from bitcipher import noise
 from bitcipher.cipher import BitCipher
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.merge import merge_rows
@@ -25,6 +24,7 @@ from bitcipher.counts.pairs import PairBlock, concatenate, iter_pairs
 from bitcipher.counts.segment import read_words, write_part
 from bitcipher.counts.segment_words import merge_words
 from bitcipher.counts.shard_counts import count_shard
+from bitcipher.embedding import noise
 from bitcipher.embedding.cipher_embedding import CipherEmbedding
 from bitcipher.vocabulary import NO_WORDS, Vocabulary
 from pipelines.ingest.sources import list_sources

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from bitcipher import parquet_files
+from bitcipher.files import parquet_files
 from pipelines.ingest.documents import read_documents
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import list_sources

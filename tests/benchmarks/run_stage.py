@@ -6,7 +6,7 @@ run_stage.py merge BUILD MEMORY_MIB                              merges all coun
 
 import sys
 
-from bitcipher import storage
+from bitcipher.files import storage
 from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import plan_tasks
 from pipelines.ingest.content_hash import hash_sources

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from bitcipher import parquet_files
+from bitcipher.files import parquet_files
 from pipelines.tokenizers import make_tokenizer
 
 

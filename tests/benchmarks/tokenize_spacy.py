@@ -11,7 +11,7 @@ from pathlib import Path
 
 import spacy
 
-from bitcipher import parquet_files
+from bitcipher.files import parquet_files
 
 
 def main(folder: str, mode: str = "") -> None:

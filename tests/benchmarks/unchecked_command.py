@@ -13,9 +13,9 @@ import sys
 import numpy as np
 import pyarrow.parquet as pq
 
-from bitcipher import hashed_files
 from bitcipher.counts import pairs, segment_digest, segment_ranks
 from bitcipher.counts.digest import CountDigest
+from bitcipher.files import hashed_files
 from bitcipher.table import vector_files
 from cluster.cli.main import main
 from pipelines.merge import merge_segments, number_tables, row_stage, word_stages

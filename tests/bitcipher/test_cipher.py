@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher import BitCipher, BitcipherError, Vocabulary
-from bitcipher.noise import beta, noise_distribution
+from bitcipher.embedding.noise import beta, noise_distribution
 
 # The codes of Figure 2 of the paper at 5 bits, with bits numbered from 1.
 FIVE_BITS = (

@@ -1,6 +1,7 @@
 import pytest
 
-from bitcipher import BitcipherError, json_files, storage
+from bitcipher import BitcipherError
+from bitcipher.files import json_files, storage
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import manifest_uri, read_version, vectors_of, versions
 

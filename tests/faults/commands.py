@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bitcipher import storage
 from bitcipher.counts.segment import part_files
+from bitcipher.files import storage
 from bitcipher.versions import versions
 from pipelines.store import job_ledger
 from pipelines.store.stored_versions import StoredVersions

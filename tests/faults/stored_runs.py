@@ -8,8 +8,8 @@ import yaml
 from commands import Command
 from tiny_runs import RECIPE, curve_of, tiny_documents
 
-from bitcipher import storage
-from training.file_digests import digest_file
+from bitcipher.files import storage
+from bitcipher.files.file_digests import digest_file
 from training.loop.checkpoint_folders import checkpoint_names
 from training.loop.run_lease import RUN_LEASE
 from training.loop.run_store import copying_run

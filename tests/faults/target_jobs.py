@@ -10,7 +10,7 @@ from commands import unreferenced_files
 from document_shards import content_of
 from forked_commands import ForkedCommand
 
-from bitcipher import storage
+from bitcipher.files import storage
 from bitcipher.versions import versions
 
 FEW = OPTIONS.copy_with(mode="cat", bits=16, window=2, min_count=1)

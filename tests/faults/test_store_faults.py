@@ -9,8 +9,8 @@ from builds import Digests, digests, run_build, run_update, write_lines
 from commands import Command
 from object_store import ENVIRONMENT, Fault, FaultyStore
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.versions import versions
 
 # HTTP methods that change the store.

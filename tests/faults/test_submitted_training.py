@@ -16,8 +16,8 @@ from commands import Command
 from object_store import ENVIRONMENT
 from stored_runs import THREADS, check_equal, driver_of, wait_for_checkpoint, write_recipe
 
-from bitcipher import storage
-from training.file_digests import digest_file
+from bitcipher.files import storage
+from bitcipher.files.file_digests import digest_file
 from training.loop.checkpoint_folders import METRICS
 from training.loop.run_store import copying_run
 

@@ -14,7 +14,7 @@ from torch import distributed as dist
 from torch.multiprocessing.spawn import ProcessException
 from two_processes import on_two
 
-from bitcipher import storage
+from bitcipher.files import storage
 from training.loop.checkpoint_folders import checkpoint_names
 from training.loop.run_lease import RUN_LEASE
 from training.pretraining_run import run_pretraining

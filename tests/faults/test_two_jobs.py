@@ -19,7 +19,7 @@ SHORT_LEASE = (
 
 STOP = """
 import os, signal
-from bitcipher import storage
+from bitcipher.files import storage
 from pipelines.builds import make_version
 from pipelines.store import lease
 event, check, create = make_version.log_event, lease.Lease.check, storage.create

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from builds import OPTIONS, Digests, digests, run_build, run_update, write_lines
 
-from bitcipher import storage
+from bitcipher.files import storage
 from bitcipher.versions import versions
 from pipelines.store.stored_versions import StoredVersions
 

@@ -7,8 +7,8 @@ import pytest
 from builds import run_build, run_update, write_lines
 from document_shards import make_shards
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
 from bitcipher.versions import versions
 from pipelines.builds import publish
 from pipelines.builds.build import build

@@ -4,7 +4,8 @@ import unicodedata
 
 from builds import OPTIONS, digests, run_build, run_update
 
-from bitcipher import CipherVectors, json_files
+from bitcipher import CipherVectors
+from bitcipher.files import json_files
 from bitcipher.versions import manifest_uri
 
 WORDS = ["café", "naïve", "Ångström", "müde", "plain", "words"]

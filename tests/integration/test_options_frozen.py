@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import pipelines
-from bitcipher.yaml_files import read_yaml
+from bitcipher.files.yaml_files import read_yaml
 from cluster.cli.main import all_commands
 from pipelines.options import BuildOptions, EmbeddingOptions
 

@@ -6,8 +6,8 @@ import shutil
 import pytest
 from builds import OPTIONS, digests, run_build, run_update, write_lines
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import versions
 from pipelines.builds.publish import drop_unfinished, prune

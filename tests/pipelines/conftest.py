@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bitcipher import storage
+from bitcipher.files import storage
 
 
 @pytest.fixture(scope="module")

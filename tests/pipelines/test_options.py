@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from bitcipher.counts.context_window import MAX_WINDOW
 from bitcipher.embedding import cipher_embedding
 from bitcipher.embedding.cipher_embedding import LOGS
+from bitcipher.embedding.noise import NOISE_OVER, NOISES
 from bitcipher.embedding.spectral.spectral_embedding import CONTEXTS
 from bitcipher.errors import BitcipherError
-from bitcipher.noise import NOISE_OVER, NOISES
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines import options
 from pipelines.options import MODES, SPECTRAL, BuildOptions, EmbeddingOptions, UpdateOptions, is_option_of

@@ -12,9 +12,10 @@ from reference import choose_words, context_matrices
 from small_corpora import choices, cut, documents
 from written_segments import write_segment
 
-from bitcipher import Build, json_files, open_build, parquet_files, storage
+from bitcipher import Build, open_build
 from bitcipher.counts import merged_segments
 from bitcipher.counts.context_window import ContextWindow
+from bitcipher.files import json_files, parquet_files, storage
 from bitcipher.versions import WORDS, manifest_uri
 from bitcipher.vocabulary import Vocabulary
 from pipelines.ingest.content_hash import sha256

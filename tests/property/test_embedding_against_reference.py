@@ -12,8 +12,8 @@ from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.pairs import select_rows, split
 from bitcipher.embedding.cipher_embedding import LOGS, MODES
+from bitcipher.embedding.noise import NOISE_OVER, NOISES
 from bitcipher.embedding.spectral.transpose import forward_and_backward
-from bitcipher.noise import NOISE_OVER, NOISES
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
 window_sizes = st.sampled_from([1, 2, 5])

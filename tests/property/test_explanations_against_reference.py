@@ -12,10 +12,10 @@ from small_corpora import CountedShards, choices, cut, documents
 from bitcipher import BitcipherError
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.embedding.cipher_embedding import LOGS
+from bitcipher.embedding.noise import NOISE_OVER, NOISES
 from bitcipher.embedding.spectral.basis import Basis
 from bitcipher.embedding.spectral.operand import LARGEST
 from bitcipher.explain.explainer import Explainer
-from bitcipher.noise import NOISE_OVER, NOISES
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))
 window_sizes = st.sampled_from([1, 2, 5])

@@ -12,8 +12,8 @@ from small_corpora import CountedShards, choices, cut, documents
 from bitcipher import OOV, BitcipherError
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.embedding.cipher_embedding import LOGS
+from bitcipher.embedding.noise import NOISES
 from bitcipher.embedding.spectral.basis import Basis
-from bitcipher.noise import NOISES
 from pipelines.options import EmbeddingOptions
 
 corpora = st.tuples(documents.filter(any), choices, st.lists(st.integers(0, 6), max_size=2))

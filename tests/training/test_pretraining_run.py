@@ -7,8 +7,8 @@ import pytest
 from safetensors.torch import load_file
 from tiny_runs import config_of, curve_of, write_tiny_text
 
-from bitcipher import json_files
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from training.data.token_streams import TokenDataset
 from training.data.tokenizer_files import load_tokenizer, vocab_size

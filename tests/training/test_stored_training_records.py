@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mutated_records import assert_mutation_is_read_or_refused
 
 from bitcipher.errors import BitcipherError
-from training.file_digests import FolderDigests, digest_bytes
+from bitcipher.files.file_digests import FolderDigests, digest_bytes
 from training.loop.metrics_logger import MetricsLine
 from training.loop.trackers.base import TrackerIds
 from training.loop.training_state import TrainingState

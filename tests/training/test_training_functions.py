@@ -10,7 +10,7 @@ from tiny_runs import curve_of
 from tiny_tasks import write_model, write_task
 
 from bitcipher.errors import BitcipherError
-from bitcipher.yaml_files import read_yaml
+from bitcipher.files.yaml_files import read_yaml
 from training import FinetuningResult, RunResult, finetune, pretrain
 from training.models.checkpoint import load_model
 from training.recipe import find_recipe

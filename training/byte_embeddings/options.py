@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from bitcipher.records import Float, Record
+from bitcipher.files.records import Float, Record
 
 Loss = Literal[
     "mse",

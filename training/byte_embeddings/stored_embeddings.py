@@ -9,13 +9,13 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError, first_line
-from bitcipher.records import Float, Record
+from bitcipher.files import json_files, storage
+from bitcipher.files.file_digests import FileDigest, check_digest, digest_bytes
+from bitcipher.files.records import Float, Record
 from training.byte_embeddings.alignment import ByteEmbeddings
 from training.byte_embeddings.bytes_cnn import BytesCNN
 from training.byte_embeddings.options import AlignmentOptions
-from training.file_digests import FileDigest, check_digest, digest_bytes
 
 # Increase this number when the same table and options give another network. A test compares losses, and fails after
 # such a change.

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from bitcipher.records import Float
+from bitcipher.files.records import Float
 from pipelines.ingest.read_options import ReadOptions
 
 Language = Literal["en", "ar"]

@@ -6,8 +6,8 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.ingest.documents import read_all_documents
 from pipelines.ingest.sources import Source
 from pipelines.runtime.progress import StageProgress

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from bitcipher import storage
+from bitcipher.files import storage
 from training.curves.figure import draw_curves, draw_lead
 from training.curves.html_page import write_page
 from training.curves.lead import last_lead, lead_table

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bitcipher.files.markdown import escape, format_table
 from training.curves.run_groups import AXES, Group
-from training.markdown import escape, format_table
 
 # Steps, or seconds, of the columns, as fractions of those of the shortest run.
 FRACTIONS = (0.1, 0.25, 0.5, 0.75, 1.0)

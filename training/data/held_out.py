@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bitcipher import storage
+from bitcipher.files import storage
 from pipelines.ingest.held_out import DIGEST_DTYPE, document_digest
 
 # Digests of held-out documents in a folder of token shards: sorted, little-endian, without a header.

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bitcipher.errors import BitcipherError
-from bitcipher.plain_values import check_plain
+from bitcipher.files.plain_values import check_plain
 from pipelines.ingest.raw_documents import BadRecord
 from pipelines.ingest.readers.byte_streams import iter_lines, open_decompressed
 from pipelines.ingest.sources import Source, compression_of, list_sources

@@ -2,12 +2,12 @@
 
 import os
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
+from bitcipher.files.file_digests import digest_bytes, digest_file
+from bitcipher.files.node_cache import cache_folder, copy_file, locking_folder
 from training.data.held_out import HELD_OUT
 from training.data.token_shards import METADATA, TOKENIZER, DatasetMetadata, ends_file, tokens_file
-from training.file_digests import digest_bytes, digest_file
-from training.node_cache import cache_folder, copy_file, locking_folder
 
 
 def token_hashes(folder: str) -> dict[str, str]:

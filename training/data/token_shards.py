@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import BeforeValidator
 from tokenizers import Encoding, Tokenizer
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files import json_files, storage
+from bitcipher.files.records import Record
 from pipelines.ingest.held_out import drop_held_out, is_drawn
 from training.data.held_out import HELD_OUT
 from training.data.special_tokens import special_tokens

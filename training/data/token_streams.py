@@ -10,8 +10,8 @@ from os import path
 import numpy as np
 from tokenizers import Tokenizer
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from training.data.token_files import check_token_file, incomplete, local_token_shards, token_hashes
 from training.data.token_shards import (
     END_DTYPE,

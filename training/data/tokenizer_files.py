@@ -4,7 +4,7 @@ import json
 
 from tokenizers import Tokenizer
 
-from bitcipher import storage
+from bitcipher.files import storage
 from pipelines.tokenizers.huggingface import load_tokenizer, vocab_size
 
 __all__ = ["load_tokenizer", "plain_text_tokenizer", "save_tokenizer", "tokenizer_json", "vocab_size"]

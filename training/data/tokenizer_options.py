@@ -4,7 +4,7 @@ from typing import Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from bitcipher.records import Float, Record
+from bitcipher.files.records import Float, Record
 from training.data.word_segmentation import SegmentationName
 
 TokenizerKind = Literal["bpe", "wordpiece", "unigram"]

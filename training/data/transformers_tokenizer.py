@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from tokenizers import Tokenizer
 
-from bitcipher import json_files
+from bitcipher.files import json_files
 from training.data.special_tokens import SpecialTokens, special_tokens
 
 TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"

@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from bitcipher.records import Float, Record
+from bitcipher.files.records import Float, Record
 
 
 class DecodingOptions(Record):

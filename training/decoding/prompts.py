@@ -6,8 +6,8 @@ import yaml
 from pydantic import BeforeValidator, Field, model_validator
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
-from bitcipher.yaml_files import BaseLoader, reading_yaml
+from bitcipher.files.records import Record
+from bitcipher.files.yaml_files import BaseLoader, reading_yaml
 
 
 class PromptExample(Record):

@@ -3,10 +3,10 @@
 from tokenizers import Tokenizer
 from transformers import PreTrainedModel
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
+from bitcipher.files.file_digests import check_stored_digests
 from training.data.tokenizer_files import load_tokenizer
-from training.file_digests import check_stored_digests
 from training.loop.checkpoint_folders import find_checkpoint
 from training.models.checkpoint import load_model
 from training.run_files import CONFIG, TOKENIZER

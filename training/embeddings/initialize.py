@@ -5,7 +5,7 @@ import torch
 from transformers import PreTrainedModel
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from training.embeddings.embedding_table import TokenEmbeddings, resize_vectors
 from training.embeddings.options import EmbeddingInitOptions
 from training.models.parts import embedding_tables, input_embeddings, output_bias

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from bitcipher.records import Float, Record
+from bitcipher.files.records import Float, Record
 
 # A small GPT-2 with tied embeddings learned as fast with scale 6, and more slowly with scale 1 (training/README.md).
 DEFAULT_CIPHER_SCALE = 3.0

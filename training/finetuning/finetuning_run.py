@@ -7,8 +7,9 @@ from typing import Any
 from tokenizers import Tokenizer
 from transformers import PreTrainedConfig, PreTrainedModel
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
+from bitcipher.files.file_digests import write_digests
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from training.data.special_tokens import special_tokens
 from training.data.tokenizer_files import load_tokenizer, vocab_size
@@ -16,7 +17,6 @@ from training.data.transformers_tokenizer import InputFormat, tokenizer_files
 from training.embeddings.embedding_table import token_embeddings
 from training.embeddings.freeze_schedule import FreezeSchedule, freeze_all_but_embeddings
 from training.embeddings.initialize import init_embeddings
-from training.file_digests import write_digests
 from training.finetuning.evaluator import Evaluator, describe_predictions
 from training.finetuning.examples import TaskExamples, drop_unlabeled_rows
 from training.finetuning.heads import TaskModel, allow_length, build_task_model, max_sequence_length

@@ -8,11 +8,11 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Float, Record
+from bitcipher.files.records import Float, Record
+from bitcipher.files.settings import apply_settings
 from training.embeddings.options import EmbeddingInitOptions
 from training.finetuning.task_files import SENTENCE_CLASSES, TASKS
 from training.loop.options import LoopOptions
-from training.settings import apply_settings
 
 # Values of BERT (Devlin et al. 2019, appendix A.3), except for the learning rate, which is higher because the models
 # that are pre-trained here are small.

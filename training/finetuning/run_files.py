@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from bitcipher.records import Record, Strings
+from bitcipher.files.records import Record, Strings
 from pipelines.store.recorded_inputs import RecordedInputs
 from training.finetuning.options import FinetuneOptions
 

@@ -1,9 +1,9 @@
 """Readers of tasks, by their names on the command line."""
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.word_filter import read_words
-from training.file_digests import check_stored_digests
+from bitcipher.files import storage
+from bitcipher.files.file_digests import check_stored_digests
+from pipelines.clean.word_filter import read_words
 from training.run_files import TOKENIZER
 from training.tasks.arabic_questions import ArabicQuestionTask
 from training.tasks.base import Task

@@ -1,6 +1,6 @@
 """Stages of a grid: trials, results. Finished trials are not repeated."""
 
-from bitcipher import json_files, storage
+from bitcipher.files import json_files, storage
 from pipelines.runtime.progress import StageProgress
 from training.finetuning.run_files import CONFIG
 from training.finetuning.run_inputs import inputs_of_runs

@@ -8,9 +8,9 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record, Strings
+from bitcipher.files.records import Record, Strings
+from bitcipher.files.settings import format_value, get_option, parse_values, set_option
 from training.finetuning.options import FinetuneOptions
-from training.settings import format_value, get_option, parse_values, set_option
 
 GRID = "grid.json"
 SEED = "seed"

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import FROM_LIST, Record
+from bitcipher.files import json_files, storage
+from bitcipher.files.markdown import escape, format_spread, format_table
+from bitcipher.files.records import FROM_LIST, Record
+from bitcipher.files.settings import format_value
 from training.finetuning.run_files import PREDICTIONS, TASK_INFO, Predictions, Scores, TaskInfo
 from training.finetuning_grid.options import GridOptions, GridTrial
-from training.markdown import escape, format_spread, format_table
 from training.run_files import ENDED
-from training.settings import format_value
 
 RESULTS, TABLE = "trials.json", "trials.md"
 

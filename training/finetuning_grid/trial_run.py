@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bitcipher import json_files, storage
+from bitcipher.files import json_files, storage
 from training.errors import DivergenceError
 from training.finetuning.finetuning_run import run_finetuning
 from training.finetuning_grid.results import GridTrialEnd

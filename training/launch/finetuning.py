@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from bitcipher import storage
+from bitcipher.files import storage
 from pipelines.runtime.progress import StageProgress
 from training.finetuning.options import FinetuneOptions, make_finetune_options
 from training.finetuning.run_files import CONFIG, PREDICTIONS, TASK_INFO, Predictions, Scores, TaskInfo

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from bitcipher import storage
+from bitcipher.files import storage
 from pipelines.runtime.progress import StageProgress
 from training.loop.evaluation_progress import read_evaluated_fraction
 from training.loop.metrics_tail import MetricsTail

@@ -4,12 +4,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
+from bitcipher.files.file_digests import check_stored_digests
 from pipelines.ingest.sources import check_target
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
-from training.file_digests import check_stored_digests
 from training.launch.run_dir import (
     check_run,
     default_prepared,

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
+from bitcipher.files.file_digests import DIGESTS
 from bitcipher.redaction import redact_values
 from pipelines.runtime.progress import StageProgress
 from pipelines.store.lease import Lease
 from pipelines.store.recorded_inputs import GivenInputs, RecordedInputs
 from pipelines.store.removal import list_names
 from training.data.transformers_tokenizer import TOKENIZER_CONFIG
-from training.file_digests import DIGESTS
 from training.finetuning.run_files import PREDICTIONS, TASK_INFO
 from training.launch.metrics_follower import follow_metrics
 from training.loop.checkpoint_folders import CHECKPOINTS, METRICS, checkpoint_names
@@ -30,7 +30,7 @@ from training.text_pairs.scores import SCORES
 
 # Names of Ray Train's own files, which exist while a run trains.
 _RAY_STORAGE = re.compile(r"ray-[0-9a-f]{8}")
-# Files that a killed job was writing (see `bitcipher.storage.writing`).
+# Files that a killed job was writing (see `bitcipher.files.storage.writing`).
 _UNFINISHED = re.compile(r".+\.[0-9a-f]{32}" + re.escape(storage.UNFINISHED))
 # Files of a run, besides its config. Those of a run that was killed before its first metrics belong to inputs and
 # options that can be others now.

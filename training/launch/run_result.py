@@ -1,8 +1,8 @@
 """Result of a training run, and a sentence on its early stop. This module does not import torch."""
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record, Strings
+from bitcipher.files import storage
+from bitcipher.files.records import Record, Strings
 from training.loop.checkpoint_folders import find_checkpoint, read_latest_state
 from training.loop.early_stopping import stops_early
 from training.loop.metrics_logger import read_metrics

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.runtime.progress import StageProgress
 from pipelines.store.removal import list_names
 from training.finetuning.run_files import PREDICTIONS

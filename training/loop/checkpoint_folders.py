@@ -5,9 +5,9 @@ import re
 import shutil
 from pathlib import Path
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from training.file_digests import DIGESTS, FileDigest, FolderDigests, check_digest
+from bitcipher.files import json_files, storage
+from bitcipher.files.file_digests import DIGESTS, FileDigest, FolderDigests, check_digest
 from training.loop.training_state import STATE, TrainingState
 
 CHECKPOINTS = "checkpoints"

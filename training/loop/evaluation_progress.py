@@ -3,8 +3,8 @@
 import time
 from pathlib import Path
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
 
 # File in the folder of a run, which exists during an evaluation that takes more than a second.
 EVALUATING = "evaluating.json"

@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from bitcipher import json_files, object_store, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
-from training.file_digests import FileDigest, digest_bytes, digest_file
+from bitcipher.files import json_files, object_store, storage
+from bitcipher.files.file_digests import FileDigest, digest_bytes, digest_file
+from bitcipher.files.records import Record
 from training.loop.checkpoint_folders import METRICS, find_metrics_digest, read_checkpoint_digests
 from training.loop.options import TrackerName
 from training.loop.trackers.base import TrackedRun, Tracker, numbers_of

@@ -4,8 +4,8 @@ import json
 import os
 from typing import Any
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from training.loop.checkpoint_folders import METRICS
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field, model_validator
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import FROM_LIST, Float, Record
+from bitcipher.files.records import FROM_LIST, Float, Record
 
 TrackerName = Literal["tensorboard", "wandb", "mlflow"]
 # Files of a tracker are in a folder of its name in the folder of the run.

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
+from bitcipher.files.file_digests import DIGESTS
+from bitcipher.files.node_cache import cache_folder, copy_file, locking_folder
 from bitcipher.redaction import redact
 from pipelines.store.removal import leasing_work, remove_abandoned_work
-from training.file_digests import DIGESTS
 from training.loop.checkpoint_folders import (
     CHECKPOINTS,
     METRICS,
@@ -21,7 +22,6 @@ from training.loop.checkpoint_folders import (
 )
 from training.loop.options import TRACKERS
 from training.loop.run_lease import RUN_LEASE
-from training.node_cache import cache_folder, copy_file, locking_folder
 
 
 class RunStore:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from bitcipher import storage
+from bitcipher.files import storage
 
 # File in the folder of a run or a study that asks its workers to stop.
 STOP = "stop-requested"

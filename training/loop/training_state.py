@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 
 STATE = "state.json"
 

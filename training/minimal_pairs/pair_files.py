@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.text_files import read_lines
+from bitcipher.files import storage
+from bitcipher.files.text_files import read_lines
 
 _ENDING = ".jsonl"
 _GOOD, _BAD, _PHENOMENON = "sentence_good", "sentence_bad", "linguistics_term"

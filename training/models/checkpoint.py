@@ -27,10 +27,10 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from bitcipher import json_files, object_store, storage
 from bitcipher.errors import BitcipherError, first_line
-from bitcipher.records import Record
-from training.file_digests import check_stored_digests
+from bitcipher.files import json_files, object_store, storage
+from bitcipher.files.file_digests import check_stored_digests
+from bitcipher.files.records import Record
 from training.models.deberta import DebertaMaskDecoderConfig, DebertaWithMaskDecoder
 from training.models.encoders import attention_kernel
 from training.models.model_folder import GENERATION, MODEL_CONFIG, WEIGHTS, WEIGHTS_INDEX, missing_model

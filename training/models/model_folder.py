@@ -1,7 +1,7 @@
 """Files of a model folder. This module is imported to check options, so it does not import torch."""
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 
 MODEL_CONFIG = "config.json"
 GENERATION = "generation_config.json"

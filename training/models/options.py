@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from pydantic import Field, model_validator
 
-from bitcipher.records import Float, Record
+from bitcipher.files.records import Float, Record
 
 Architecture = Literal["bert", "roberta", "modernbert", "deberta", "gpt2", "opt", "t5"]
 ARCHITECTURES: tuple[str, ...] = get_args(Architecture)

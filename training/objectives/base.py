@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from training.models.options import ModelOptions
 
 if TYPE_CHECKING:

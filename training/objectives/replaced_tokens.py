@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from bitcipher.records import Float
+from bitcipher.files.records import Float
 from training.counter_rng import derive_key, uniform
 from training.objectives.base import BatchContext
 from training.objectives.losses import rows_of, summed_loss_and_samples, sums_of_rows

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Float
+from bitcipher.files.records import Float
 from training.counter_rng import derive_key, uniform
 from training.models.options import ModelOptions
 from training.objectives.base import Objective

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from bitcipher.records import Float
+from bitcipher.files.records import Float
 from training.objectives.sentence_views import SentenceViews
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Float
+from bitcipher.files.records import Float
 from training.counter_rng import derive_key, uniform
 from training.objectives.base import BatchContext, Objective
 from training.objectives.losses import rows_of, score_tokens, summed_loss, sums_of_rows

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bitcipher import json_files, object_store, storage
+from bitcipher.files import json_files, object_store, storage
 from pipelines.store.removal import leasing_work, remove_abandoned_work
 
 # File in a cached folder with its inputs.

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Sequence
 
-from bitcipher import json_files, storage
-from bitcipher.records import Count, Record
+from bitcipher.files import json_files, storage
+from bitcipher.files.file_digests import FileDigest, check_digest, digest_file
+from bitcipher.files.records import Count, Record
 from training.data.text_pairs import TextPair, count_overlap
-from training.file_digests import FileDigest, check_digest, digest_file
 
 METADATA = "pairs.json"
 TRAIN, VALIDATION = "train.jsonl", "validation.jsonl"

@@ -5,8 +5,8 @@ from itertools import chain
 
 from tokenizers import Tokenizer
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.sources import Source, compression_of
 from pipelines.runtime.progress import StageProgress

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from bitcipher import storage
+from bitcipher.files import storage
 from bitcipher.versions import vectors_of
 from pipelines.embed.embed_counts import EMBEDDING_VERSION
 from pipelines.ingest.content_hash import hash_sources

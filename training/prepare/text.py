@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
 
-from bitcipher import storage
-from bitcipher.http_files import is_url
+from bitcipher.files import storage
+from bitcipher.files.http_files import is_url
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.documents import read_documents
 from pipelines.ingest.held_out import drop_held_out

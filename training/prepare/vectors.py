@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
 from bitcipher.versions import VECTORS, versions
 from pipelines.builds.build import build
 from pipelines.embed.embed_counts import EMBEDDING_VERSION, embed_build

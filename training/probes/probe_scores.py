@@ -8,7 +8,7 @@ import torch
 from pydantic import Field
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import FROM_LIST, Record
+from bitcipher.files.records import FROM_LIST, Record
 from bitcipher.table.keys import Oov, check_oov
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import OOV

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bitcipher.errors import BitcipherError
-from bitcipher.text_files import read_lines
+from bitcipher.files.text_files import read_lines
 
 # Column indices of CoNLL-U (universaldependencies.org/format.html).
 CONLLU_COLUMNS = 10

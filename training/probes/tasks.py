@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from training.probes.data import TaskData, make_task
 from training.probes.readers import Sentences, read_conll2003, read_conllu
 

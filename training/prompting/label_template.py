@@ -9,8 +9,8 @@ import yaml
 from pydantic import Field, model_validator
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import FROM_LIST, Record
-from bitcipher.yaml_files import BaseLoader, find_yaml, reading_yaml
+from bitcipher.files.records import FROM_LIST, Record
+from bitcipher.files.yaml_files import BaseLoader, find_yaml, reading_yaml
 
 LABEL, REASONING = "label", "reasoning"
 _PLACEHOLDER = re.compile(r"\{([^{}\n]+)\}")

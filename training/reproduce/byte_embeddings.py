@@ -13,8 +13,10 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
+from bitcipher.files.markdown import format_table
+from bitcipher.files.settings import apply_settings
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from training.byte_embeddings.alignment import ByteEmbeddings, align, aligned_tokens
@@ -42,7 +44,6 @@ from training.decoding.stored_model import open_model
 from training.figures import open_frame, to_png
 from training.loop.distributed import World
 from training.loop.examples import TextExamples
-from training.markdown import format_table
 from training.models.parts import input_embeddings
 from training.objectives.masked import MaskedLM
 from training.prepare.text import prepare_text
@@ -50,7 +51,6 @@ from training.pretraining_run import make_examples
 from training.recipe import Recipe
 from training.reproduce.byte_embedding_figures import draw_loss_surfaces, draw_norms, draw_principal_components
 from training.run_files import CONFIG, TOKENIZER, PretrainingConfig
-from training.settings import apply_settings
 
 TEACHER, RANDOM, MAJORITY = "model", "random vectors", "no model: most frequent answer"
 TASKS = {MASKED: "masked", SENTENCE: "sentences"}

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from bitcipher import json_files, storage
-from bitcipher.records import FROM_LIST, Record
+from bitcipher.files import json_files, storage
+from bitcipher.files.records import FROM_LIST, Record
 from pipelines.embed.embed_counts import EMBEDDING_VERSION
 from training.probes.data import Split, TaskData
 from training.probes.fit import PROBE_VERSION, SETTINGS

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from training.markdown import format_table
+from bitcipher.files import storage
+from bitcipher.files.markdown import format_table
 from training.reproduce.downscaling_figure import draw_laws
 from training.scaling.bootstrap import bootstrap_law
 from training.scaling.checks import check_positive

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from bitcipher import storage
+from bitcipher.files import storage
 from pipelines.runtime.progress import StageProgress
 from training.curves.comparison import compare_runs
 from training.launch.pretraining import launch_pretraining

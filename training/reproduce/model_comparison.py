@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from bitcipher import storage
+from bitcipher.files import storage
 from pipelines.runtime.progress import StageProgress
 from training.curves.comparison import compare_runs
 from training.finetuning.options import make_finetune_options

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from bitcipher.files.markdown import format_spread, format_table
 from training.launch.finetuning import FinetuningResult
-from training.markdown import format_spread, format_table
 
 
 def score_table(

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 import pyarrow.csv
 
-from bitcipher import parquet_files, storage
-from training.markdown import format_table
+from bitcipher.files import parquet_files, storage
+from bitcipher.files.markdown import format_table
 from training.probes.paper_tables import PaperGrid, paper_tables
 from training.reproduce.cell_results import CellResult, builds_of, find_cell
 from training.reproduce.cipher_figures import draw_codes, draw_sizes

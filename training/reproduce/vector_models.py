@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from bitcipher.redaction import redact
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.embed.embed_counts import embed

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from bitcipher import storage
 from bitcipher.errors import first_line
+from bitcipher.files import storage
 
 Config = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bitcipher import storage
+from bitcipher.files import storage
 
 
 def ray_storage(folder: str) -> dict[str, Any]:

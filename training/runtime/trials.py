@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError, last_line
+from bitcipher.files import storage
 from pipelines.runtime.ray_cluster import ray_cluster
 from training.runtime.calls import Config, call, describe_failure, writing_stop_file
 from training.runtime.ray_storage import ray_storage

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bitcipher.yaml_files import read_yaml
+from bitcipher.files.yaml_files import read_yaml
 from training.scaling.shape import Shape
 
 _Row = TypeVar("_Row")

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bitcipher.files.markdown import format_table
 from training.layer_analysis.class_means import class_means, nearest_class_means
 from training.layer_analysis.linear_probe import probe_accuracy
-from training.markdown import format_table
 
 MOST_FREQUENT = "most frequent label"
 

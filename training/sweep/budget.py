@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from training.scaling.shape import VOCABULARY, Shape
 from training.sweep.options import Study
 from training.sweep.trials import finetuning_trials, pretraining_trials, select_shapes

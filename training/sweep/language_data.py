@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.filter.filter_corpus import filter_corpus
 from pipelines.filter.filter_manifest import FilterCounts
 from pipelines.filter.options import FilterOptions

@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, model_validator
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Float, Record, Strings
-from bitcipher.yaml_files import find_yaml, read_yaml
+from bitcipher.files.records import Float, Record, Strings
+from bitcipher.files.settings import apply_settings
+from bitcipher.files.yaml_files import find_yaml, read_yaml
 from pipelines.ingest.read_options import Format
 from training.data.tokenizer_options import TokenizerOptions
 from training.finetuning.task_files import GLUE
@@ -21,7 +22,6 @@ from training.loop.options import LoopOptions
 from training.scaling.modernbert_shape import ModernBertShape
 from training.scaling.shape import SEQUENCES, Shape
 from training.scaling.shapes import larger, set_1, set_2, set_3, smallest
-from training.settings import apply_settings
 
 Init = Literal["random", "cipher"]
 INITS: tuple[str, ...] = get_args(Init)

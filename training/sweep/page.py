@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bitcipher import json_files, storage
+from bitcipher.files import json_files, storage
 from pipelines.reports.pages.rendering import render_page
 from training.sweep.figures import ReportFigure
 from training.sweep.figures_scores import draw_figures

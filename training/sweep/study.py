@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import Field
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Float, Record
+from bitcipher.files import json_files, storage
+from bitcipher.files.records import Float, Record
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
 from pipelines.store.recorded_inputs import GivenInputs

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from training.markdown import escape, format_table
+from bitcipher.files.markdown import escape, format_table
 from training.scaling.shape import Shape
 from training.sweep.measures import Spread
 

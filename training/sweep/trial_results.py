@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bitcipher import storage
+from bitcipher.files import storage
 from training.finetuning.run_files import PREDICTIONS, TASK_INFO, TaskInfo
 from training.loop.options import LoopOptions
 from training.run_files import ENDED

@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from bitcipher import json_files, storage
-from bitcipher.records import Record
+from bitcipher.files import json_files, storage
+from bitcipher.files.records import Record
 from training.errors import DivergenceError
 from training.finetuning.finetuning_run import run_finetuning
 from training.loop.checkpoint_folders import CHECKPOINTS

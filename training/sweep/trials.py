@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bitcipher import storage
+from bitcipher.files import storage
 from training.data.tokenizer_options import TokenizerOptions
 from training.embeddings.options import EmbeddingInitOptions
 from training.finetuning.options import FinetuneOptions

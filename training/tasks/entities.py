@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from bitcipher import storage
+from bitcipher.files import storage
 from training.metrics.classification import accuracy
 from training.probes.metrics import span_f1
 from training.probes.readers import read_conll2003

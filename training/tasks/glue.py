@@ -3,9 +3,9 @@
 import math
 from typing import NamedTuple
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.text_files import read_lines
+from bitcipher.files import storage
+from bitcipher.files.text_files import read_lines
 from training.metrics.classification import GLUE_METRICS
 from training.tasks.base import Kind
 from training.tasks.sentences import SentenceExample, SentenceTask

@@ -1,7 +1,7 @@
 """Reader of classification of texts: tables with a text and a label in each row."""
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from training.data.table_rows import JSON_LINES, TSV, list_tables, read_columns
 from training.tasks.sentences import SentenceExample, SentenceTask
 

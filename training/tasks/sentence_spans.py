@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from pipelines.filter.segmentation import begins_lower, ends_sentence, find_sentences
+from pipelines.clean.segmentation import begins_lower, ends_sentence, find_sentences
 
 _WORD = re.compile(r"\S+")
 

@@ -5,9 +5,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from bitcipher.decompression import reading_decompressed
 from bitcipher.errors import BitcipherError
-from bitcipher.plain_values import check_plain
+from bitcipher.files.decompression import reading_decompressed
+from bitcipher.files.plain_values import check_plain
 
 
 @dataclass(frozen=True)

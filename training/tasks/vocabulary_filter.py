@@ -4,7 +4,7 @@ from collections.abc import Set
 from dataclasses import replace
 
 from bitcipher.errors import BitcipherError
-from bitcipher.word_filter import extract_words
+from pipelines.clean.word_filter import extract_words
 from training.tasks.base import Part
 from training.tasks.sentences import SentenceExample, SentenceTask
 
@@ -12,7 +12,7 @@ from training.tasks.sentences import SentenceExample, SentenceTask
 def filter_by_vocabulary(task: SentenceTask, words: Set[str], share: float = 1.0) -> SentenceTask:
     """Return the task with only those examples whose words are in a vocabulary.
 
-    The words of an example are the words of all its sentences, see `bitcipher.word_filter.extract_words`. A remark
+    The words of an example are the words of all its sentences, see `word_filter.extract_words`. A remark
     gives the number of remaining examples of each split.
 
     Args:

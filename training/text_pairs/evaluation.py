@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from tokenizers import Tokenizer
 from transformers import PreTrainedModel
 
-from bitcipher import json_files, storage
+from bitcipher.files import json_files, storage
 from pipelines.runtime.progress import StageProgress
 from training.data.text_pairs import TextPair, count_overlap
 from training.decoding.stored_model import open_model

@@ -3,9 +3,9 @@
 from importlib.util import find_spec
 
 from bitcipher.errors import BitcipherError
+from bitcipher.files.markdown import format_table
+from bitcipher.files.records import Count, Record
 from bitcipher.installation import install_command
-from bitcipher.records import Count, Record
-from training.markdown import format_table
 
 # Files of a run: the scores, and a line of JSON for each source.
 SCORES, PREDICTIONS = "pair_scores.json", "predictions.jsonl"

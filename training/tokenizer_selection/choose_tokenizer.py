@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 from tokenizers import Tokenizer
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import FROM_LIST, Count, Record, Strings
+from bitcipher.files import json_files, storage
+from bitcipher.files.records import FROM_LIST, Count, Record, Strings
 from bitcipher.redaction import redact
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.documents import read_all_documents

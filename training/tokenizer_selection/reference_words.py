@@ -5,8 +5,8 @@ from pathlib import Path
 import yaml
 
 from bitcipher.errors import BitcipherError
-from bitcipher.plain_values import check_plain
-from bitcipher.yaml_files import BaseLoader, reading_yaml
+from bitcipher.files.plain_values import check_plain
+from bitcipher.files.yaml_files import BaseLoader, reading_yaml
 
 ReferenceWords = dict[str, tuple[str, ...]]
 """Sub-tokens by word, all lowercase."""

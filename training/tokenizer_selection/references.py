@@ -6,7 +6,7 @@ from tokenizers import Tokenizer
 from tokenizers.implementations.bert_wordpiece import BertWordPieceTokenizer
 
 from bitcipher.errors import BitcipherError
-from bitcipher.text_files import read_lines
+from bitcipher.files.text_files import read_lines
 from training.data.tokenizer_files import load_tokenizer
 
 # Type of the model in a tokenizer.json, by kind.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 
 
 class TokenizerScores(Record):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from training import markdown
+from bitcipher.files import markdown
 from training.tokenizer_selection.selection_rule import TokenizerChoice, TokenizerScores
 
 _HEADER = ("Tokenizer", "Vocabulary size", "Word-split ratio", "ESMS")

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import FROM_LIST, Record, Strings
+from bitcipher.files.records import FROM_LIST, Record, Strings
 from training.recipe import Recipe
 from training.tune.searched_option import SearchedOption, parse_searched_option
 from training.tune.trial_budget import TrialBudget, parse_budget

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import FROM_LIST, Record
-from training.markdown import escape, format_table
-from training.settings import format_value
+from bitcipher.files import json_files, storage
+from bitcipher.files.markdown import escape, format_table
+from bitcipher.files.records import FROM_LIST, Record
+from bitcipher.files.settings import format_value
 from training.tune.options import SearchOptions
 from training.tune.trial_recipes import TuningTrial
 

@@ -1,6 +1,6 @@
 """Stages of a search: text and vectors, trials, results. Finished trials are not repeated."""
 
-from bitcipher import json_files, storage
+from bitcipher.files import json_files, storage
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 from training.launch.pretraining import check_inputs, with_tokenizer_of_checkpoint

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Self
 from pydantic import model_validator
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import FROM_LIST, Float, Record
-from training.settings import parse_values
+from bitcipher.files.records import FROM_LIST, Float, Record
+from bitcipher.files.settings import parse_values
 
 # Losses of trials are comparable only if they are of the same tokens, so a search varies no options of the text.
 GROUPS = ("model", "objective", "embeddings", "loop")

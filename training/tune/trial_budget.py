@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from training.loop.options import LoopOptions
 
 _BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*([kMG]?)\s*(steps|tokens)")

@@ -12,8 +12,8 @@ from typing import Any
 
 from scipy.stats import qmc
 
+from bitcipher.files.settings import get_option, set_option
 from training.recipe import Recipe
-from training.settings import get_option, set_option
 from training.tune.options import SearchOptions
 
 # More than any loop validation of a number of steps needs, until the budget determines it.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bitcipher import json_files, storage
+from bitcipher.files import json_files, storage
 from training.errors import DivergenceError
 from training.loop.checkpoint_folders import CHECKPOINTS
 from training.pretraining_run import evaluate_run, run_pretraining

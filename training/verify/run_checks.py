@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
+from bitcipher.files.file_digests import DIGESTS, FolderDigests, check_digest, digest_file
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.verify.damage import Check, Damage, KnownDamage, error_of
 from pipelines.verify.verify import VerifyResult, run_checks
 from training.data.token_files import check_token_file, token_hashes
-from training.file_digests import DIGESTS, FolderDigests, check_digest, digest_file
 from training.finetuning.run_files import CONFIG as FINETUNING
 from training.finetuning.run_files import PREDICTIONS, TASK_INFO
 from training.loop.checkpoint_folders import CHECKPOINTS, METRICS, checkpoint_names, find_move

@@ -1,6 +1,6 @@
 """Folders that training wrote. This module imports no library of the extra `training`, so `verify` can ask it first."""
 
-from bitcipher import storage
+from bitcipher.files import storage
 
 STUDY, TUNE, GRID = "study.json", "tune.json", "grid.json"
 TOKEN_SHARDS = "text.json"

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bitcipher.counts.pairs import PairBlock
+from bitcipher.embedding.reused_arrays import ReusedArrays
 from bitcipher.embedding.spectral import kernels
 from bitcipher.embedding.spectral.operand import Operand
-from bitcipher.reused_arrays import ReusedArrays
 
 # d in the factors n / (n + d), which reduce the weights of small counts n. Pantel & Lin (2002), "Discovering word
 # senses from text", use 1.

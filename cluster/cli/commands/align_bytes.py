@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bitcipher import storage
+from bitcipher.files import storage
 from bitcipher.redaction import redact
 from cluster.cli.dependencies import require_extra
 from cluster.cli.options import AlignmentSettings, ModelFolder
@@ -26,10 +26,10 @@ def align_bytes(
     For example: bitcipher align-bytes runs/random-1 --out bytes --set size=small --set epochs=20
     """
     require_extra("training", "`bitcipher align-bytes`")
+    from bitcipher.files.settings import apply_settings
     from pipelines.runtime.progress import StageProgress
     from training.byte_embeddings.options import AlignmentOptions
     from training.models.model_folder import check_model_folder
-    from training.settings import apply_settings
 
     values: dict[str, Any] = {}
     options = AlignmentOptions.parse(values, apply_settings(values, "the options of the alignment", settings or []))

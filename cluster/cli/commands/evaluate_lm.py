@@ -30,8 +30,8 @@ def evaluate_lm(
     read = read_pairs(pairs)
     if checkpoint is None:
         check_model_folder(model)
+    from bitcipher.files.markdown import format_table
     from training.decoding.stored_model import open_model  # not at the top: the import of torch takes seconds
-    from training.markdown import format_table
     from training.minimal_pairs.pair_accuracy import evaluate_pairs
 
     results = evaluate_pairs(*open_model(model, checkpoint), read)

@@ -47,9 +47,9 @@ def evaluate_prompts(
     rows, trained = read_labeled_rows(data, read), read_labeled_rows(train, read) if train else []
     if checkpoint is None:
         check_model_folder(model)
+    from bitcipher.files.markdown import format_table
     from training.decoding.stored_model import open_model  # not at the top: the import of torch takes seconds
     from training.loop.distributed import World
-    from training.markdown import format_table
     from training.prompting.prompt_accuracy import evaluate_prompts, majority_accuracy
 
     loaded, tokenizer = open_model(model, checkpoint)

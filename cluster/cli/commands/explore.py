@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.progress import TaskID
 
-from bitcipher import storage
+from bitcipher.files import storage
 from cluster.cli.options import Version
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH, VERSION_OR_PATH

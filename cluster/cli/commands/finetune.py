@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.redaction import redact
 from bitcipher.terminal import print_text
 from cluster.cli.dependencies import require_extra

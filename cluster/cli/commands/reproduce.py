@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from cluster.cli.commands.evaluate import Seeds
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import CHECKPOINTS, resumable

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.redaction import redact
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import CHECKPOINTS, resumable

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bitcipher import storage
+from bitcipher.files import storage
 from bitcipher.redaction import redact
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import CHECKPOINTS, resumable

@@ -1,9 +1,9 @@
 """Output of Markdown, which commands of training also write to files."""
 
+from bitcipher.files.markdown import MarkdownTable, split_tables
 from bitcipher.terminal import print_text
 from cluster.cli.display.console import OUT
 from cluster.cli.display.tables import TextTable
-from training.markdown import MarkdownTable, split_tables
 
 _STYLES = {"": "", "*": "italic", "**": "bold"}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from bitcipher.terminal import print_text
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from bitcipher import storage
+from bitcipher.files import storage
 from bitcipher.sizes import format_size
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import versions

@@ -10,11 +10,11 @@ from typing import IO, Any, TypeVar
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.embedding.spectral.operand import Operand
 from bitcipher.embedding.spectral.ppmi import WeightedRows
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 
 ENDING = ".array"
 

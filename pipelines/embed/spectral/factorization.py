@@ -5,10 +5,10 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.embedding.spectral.ppmi import block_count
 from bitcipher.embedding.spectral.spectral_embedding import Products
+from bitcipher.files import storage
 from pipelines.embed.spectral.gather_ranges import read_sums
 from pipelines.embed.spectral.ppmi_ranges import PpmiInput, PpmiStage, write_inputs
 from pipelines.embed.spectral.range_products import RangeProducts

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.merge import merge_rows, renumber
 from bitcipher.counts.pairs import PairBlock, limit_window
@@ -18,6 +17,7 @@ from bitcipher.counts.row_ranges import RowRange
 from bitcipher.counts.vocabulary_file import VocabularyFile
 from bitcipher.embedding.spectral.ppmi import compute_marginals
 from bitcipher.embedding.spectral.transpose import transpose
+from bitcipher.files import storage
 from pipelines.embed.spectral.array_files import read_array, write_array
 from pipelines.embed.spectral.pair_arrays import read_all, read_left, read_lengths, write_pairs
 from pipelines.embed.spectral.rank_ranges import read_ranks

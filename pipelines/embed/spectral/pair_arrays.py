@@ -9,7 +9,7 @@ import numpy as np
 
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.counts.row_ranges import RowRange
-from bitcipher.reused_arrays import ReusedArrays
+from bitcipher.embedding.reused_arrays import ReusedArrays
 from pipelines.embed.spectral.array_files import array_file, read_array, read_into, write_arrays
 
 # Counts of a file are stored in the smallest of these types that holds them.

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.counts.row_ranges import RowRange
+from bitcipher.embedding.reused_arrays import ReusedArrays
 from bitcipher.embedding.spectral.ppmi import Marginals, weight_rows
-from bitcipher.reused_arrays import ReusedArrays
+from bitcipher.files import storage
 from pipelines.embed.spectral.array_files import read_array, write_array, write_arrays
 from pipelines.embed.spectral.pair_arrays import read_ranges
 

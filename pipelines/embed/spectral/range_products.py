@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.embedding.spectral.operand import Operand
 from bitcipher.embedding.spectral.ppmi import WeightedRows
+from bitcipher.files import storage
 from pipelines.embed.spectral.array_files import read_array, read_arrays, write_array, write_arrays
 from pipelines.embed.spectral.ppmi_ranges import rows_uri
 from pipelines.embed.spectral.stored_rows import RankedRows, StoredRows, write_ranked

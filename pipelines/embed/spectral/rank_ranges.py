@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.counts.row_ranges import RowRange, locate_ranges
 from bitcipher.counts.segment_ranks import RankFinder, SegmentRanks
 from bitcipher.counts.vocabulary_file import VocabularyFile
 from bitcipher.counts.word_ranges import WordRange
+from bitcipher.files import storage
 from pipelines.embed.spectral.array_files import ENDING, read_array, write_array
 
 

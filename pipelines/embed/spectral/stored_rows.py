@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.embedding.row_blocks import SUM_ROWS
+from bitcipher.files import storage
 from pipelines.embed.spectral.array_files import read_slice, write_array
 
 

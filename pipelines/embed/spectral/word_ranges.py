@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.row_ranges import RowRange
 from bitcipher.counts.segment_words import cut_ranges
 from bitcipher.counts.vocabulary_file import VocabularyFile
 from bitcipher.counts.word_ranges import choose_ranges, sample_step
+from bitcipher.files import storage
 from pipelines.embed.spectral.gather_ranges import (
     BACKWARD,
     FORWARD,

@@ -1,9 +1,9 @@
 """Sources as streams of decompressed bytes.
 
-`bitcipher.storage` opens the files, with the same URIs and credentials as for listing. smart_open only decompresses
-them, because it does not support memory:// and needs other settings for S3. gzip files are decompressed by isal, which
-is four times as fast as Python's gzip. All decompressors read files of several members, and raise an error for
-truncated files, and for other data than a member after a complete one.
+`bitcipher.files.storage` opens the files, with the same URIs and credentials as for listing. smart_open only
+decompresses them, because it does not support memory:// and needs other settings for S3. gzip files are decompressed by
+isal, which is four times as fast as Python's gzip. All decompressors read files of several members, and raise an error
+for truncated files, and for other data than a member after a complete one.
 """
 
 import bz2
@@ -21,8 +21,8 @@ from lz4.frame import LZ4FrameFile
 from smart_open import register_compressor
 from smart_open.compression import compression_wrapper
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.ingest.block_hashes import VerifiedStream
 from pipelines.ingest.compressions import compression_of_bytes, may_begin
 from pipelines.ingest.content_kinds import BEGINNING_BYTES, has_control_characters, identify_binary

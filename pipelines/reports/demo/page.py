@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from bitcipher import storage
+from bitcipher.files import storage
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.reports.maps.drawing import map_data, render
 from pipelines.reports.maps.layout import choose_rows, make_map

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bitcipher import storage
 from bitcipher.explain.contributions import Contribution
+from bitcipher.files import storage
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.builds.version_drift import NEIGHBORS
 from pipelines.reports.explore.comparison import compare_tables

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from bitcipher import storage
+from bitcipher.files import storage
 from pipelines.reports.pages.rendering import render_page
 from pipelines.shard.accounts import Accounts, most_frequent
 from pipelines.shard.manifest import DocumentManifest

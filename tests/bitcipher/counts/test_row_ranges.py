@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from written_segments import write_segment
 
-from bitcipher import storage
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.pairs import concatenate, iter_pairs
 from bitcipher.counts.row_ranges import locate_ranges
 from bitcipher.counts.segment import read_words
 from bitcipher.counts.word_ranges import ranges_from
+from bitcipher.files import storage
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import RangeLimits

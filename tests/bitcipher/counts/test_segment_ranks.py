@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from written_segments import write_segment
 
-from bitcipher import BitcipherError, Vocabulary, parquet_files, storage
+from bitcipher import BitcipherError, Vocabulary
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.segment import iter_words, part_files, read_words
 from bitcipher.counts.segment_ranks import RankFinder
+from bitcipher.files import parquet_files, storage
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import RangeLimits

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_segments import reference, write_segment
 
-from bitcipher import storage
 from bitcipher.counts import segment_words
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.segment_words import cut_ranges, merge_words
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 
 documents = st.lists(st.lists(st.sampled_from("the of a Zoo é ﬀ 😀 <oov>".split()), min_size=1), max_size=3)
 

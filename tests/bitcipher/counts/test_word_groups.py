@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from written_segments import write_segment
 
-from bitcipher import parquet_files, storage
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.row_ranges import find_row_ranges
 from bitcipher.counts.segment import part_files, read_words
 from bitcipher.counts.word_ranges import ALL_WORDS, WordRange
 from bitcipher.errors import BitcipherError
+from bitcipher.files import parquet_files, storage
 
 words = st.text("ab\0é😀", max_size=3)
 bytes_of_words = words.map(str.encode)

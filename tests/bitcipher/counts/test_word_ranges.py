@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_segments import write_segment
 
-from bitcipher import storage
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.segment import read_words
 from bitcipher.counts.word_ranges import choose_ranges, sample_step, sample_words
+from bitcipher.files import storage
 
 words = st.lists(st.sampled_from([f"{letter}{i}" for letter in "aZé😀" for i in range(40)]), min_size=1, max_size=80)
 

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation import analogies
+from bitcipher.files import storage
 from bitcipher.vectors.cipher_vectors import CipherVectors
 
 WORDS = [f"w{i}" for i in range(30)] + ["W3", "W7", "Paris"]

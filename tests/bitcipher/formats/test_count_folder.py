@@ -7,7 +7,8 @@ import pytest
 from builds import OPTIONS, run_build, write_lines
 from scipy.sparse import csr_array, load_npz
 
-from bitcipher import BitcipherError, CipherVectors, open_build, storage
+from bitcipher import BitcipherError, CipherVectors, open_build
+from bitcipher.files import storage
 from bitcipher.formats.count_folder import write_counts
 
 TEXTS = ["القط and the cat saw the dog", "a dog saw the القط"]

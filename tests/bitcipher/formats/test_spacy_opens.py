@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import spacy
 
-from bitcipher import BitcipherError, CipherVectors, storage
+from bitcipher import BitcipherError, CipherVectors
+from bitcipher.files import storage
 from bitcipher.formats.writer import write
 
 

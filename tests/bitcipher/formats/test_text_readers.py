@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitcipher import BitcipherError, CipherVectors, storage
+from bitcipher import BitcipherError, CipherVectors
+from bitcipher.files import storage
 from bitcipher.formats import word_lines
 from bitcipher.formats.reader import read
 from bitcipher.table.vector_table import VectorTable

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bitcipher import BitcipherError, CipherVectors, storage
+from bitcipher import BitcipherError, CipherVectors
+from bitcipher.files import storage
 from bitcipher.formats import row_blocks
 from bitcipher.formats.reader import read
 from bitcipher.formats.registry import FORMATS

@@ -13,7 +13,8 @@ from model2vec import StaticModel
 from sentence_transformers import SentenceTransformer
 from sentence_vectors import SENTENCES
 
-from bitcipher import BitcipherError, CipherVectors, json_files
+from bitcipher import BitcipherError, CipherVectors
+from bitcipher.files import json_files
 from bitcipher.sentences.sentence_encoder import SentenceEncoder
 from bitcipher.sentences.token_finder import TokenFinder
 

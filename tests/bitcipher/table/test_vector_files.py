@@ -10,8 +10,8 @@ import safetensors.numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
 from bitcipher.table import vector_files
 from bitcipher.table.manifest import TableManifest
 from bitcipher.table.vector_files import plan_files, vectors_digest

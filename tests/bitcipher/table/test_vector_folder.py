@@ -12,8 +12,8 @@ import safetensors.numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
 from bitcipher.vectors.cipher_vectors import CipherVectors
 
 ODD_WORDS = ["the", "New York", "a\nb", "\t", "", " ", "\x00", '"', "na\u00efve", "e\u0301", "\u00e9", "日本"]

@@ -12,8 +12,8 @@ import safetensors.numpy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bitcipher import json_files
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files
 from bitcipher.vectors.cipher_vectors import CipherVectors
 
 WORDS = ["the", "New York", "a\nb", "\u00e9", "<oov>"]

@@ -7,7 +7,7 @@ import pytest
 import typer
 import user_folder
 
-from bitcipher import object_store
+from bitcipher.files import object_store
 from bitcipher.installation import install_command
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from cluster.cli.interrupts import resumable
@@ -70,7 +70,7 @@ def test_unknown_ending_names_the_option_of_the_format(refused, tmp_path):
 
 
 def test_refused_connection_gives_no_advice_about_credentials(refused, tmp_path, monkeypatch):
-    monkeypatch.setattr("bitcipher.http_files.FIRST_WAIT_SECONDS", 0)
+    monkeypatch.setattr("bitcipher.files.http_files.FIRST_WAIT_SECONDS", 0)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

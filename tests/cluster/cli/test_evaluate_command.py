@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from cluster.cli.display.console import OUT
 from cluster.cli.main import app
 from pipelines.options import BuildOptions

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bitcipher import storage
+from bitcipher.files import storage
 from bitcipher.installation import install_command
 from cluster.doctor.check_result import CheckResult, Level
 from cluster.doctor.clock import check_clock

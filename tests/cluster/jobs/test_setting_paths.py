@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from cluster.cli.main import all_commands
 from cluster.jobs.job_paths import translate_paths
 from cluster.jobs.setting_paths import PATH_OPTIONS, check_recipe, translate_setting

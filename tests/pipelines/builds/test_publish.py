@@ -2,9 +2,9 @@ import uuid
 
 import pytest
 
-from bitcipher import json_files, storage
 from bitcipher.counts.segment import part_files
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import manifest_uri, vectors_of, versions
 from pipelines.builds.publish import collect_garbage, drop_unfinished, prune, publish

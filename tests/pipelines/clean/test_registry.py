@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from made_documents import make_documents
 
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files.records import Record
 from pipelines.clean.base import CleaningRule, Drop
 from pipelines.clean.c4 import C4Rule
 from pipelines.clean.document import Document

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from written_segments import digest_of, read_counts, reference
 
-from bitcipher import storage
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.count import count_stage
 from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import SHARDS_PER_TASK, plan_tasks

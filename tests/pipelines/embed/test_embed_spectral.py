@@ -7,8 +7,8 @@ import pytest
 from builds import OPTIONS, digests, run_build, run_update, write_lines
 from threadpoolctl import threadpool_limits
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import manifest_uri, vectors_of
 from pipelines.embed.embed_counts import embed, embed_build

@@ -6,9 +6,9 @@ from builds import OPTIONS, run_build, run_update, write_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitcipher import storage
 from bitcipher.embedding import row_blocks
 from bitcipher.embedding.row_blocks import ArrayRows, finished_rows, finished_table, sum_rows, take_rows
+from bitcipher.files import storage
 from bitcipher.table import vector_files
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.embed.embed_counts import embed_build

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.word_filter import extract_corpus_words, read_words
+from bitcipher.files import json_files, storage
+from pipelines.clean.word_filter import extract_corpus_words, read_words
 from pipelines.filter.document_splits import PARTS
 from pipelines.filter.filter_corpus import filter_corpus
 from pipelines.filter.options import FilterOptions

@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitcipher.word_filter import extract_corpus_words
+from pipelines.clean.segmentation import begins_lower, ends_sentence
+from pipelines.clean.word_filter import extract_corpus_words
 from pipelines.filter.document_filter import MIN_SENTENCE_WORDS, DocumentFilter
 from pipelines.filter.document_splits import PARTS, part_of
 from pipelines.filter.lexicon import Lexicon
 from pipelines.filter.options import FilterOptions
-from pipelines.filter.segmentation import begins_lower, ends_sentence
 
 WORDS = frozenset({"the", "cat", "dog", "well", "known", "dont", "قال", "القط"})
 WRITTEN = ["the", "The", "cat", "dog.", "zebra", "Peter", "3", "--", "well-known", "don't", '"the!"', "'s", "\n\n"]

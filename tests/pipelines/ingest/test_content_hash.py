@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.ingest import block_hashes
 from pipelines.ingest import content_hash as module
 from pipelines.ingest.content_hash import add_block_hashes, hash_sources, sha256

@@ -14,8 +14,8 @@ from builds import OPTIONS
 from hostile_lists import ADDRESSES, CHAINS, IN_BUCKET, IN_PRIVATE_NETWORK, LOCAL, ON_THIS_MACHINE, STORES
 from web_server import WebServer
 
-from bitcipher import http_connection, http_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import http_connection, http_files, storage
 from pipelines.ingest import path_lists
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.documents import read_documents

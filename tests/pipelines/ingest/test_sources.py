@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from web_server import WebServer
 
-from bitcipher import http_connection
 from bitcipher.errors import BitcipherError
+from bitcipher.files import http_connection
 from pipelines.ingest.sources import Source, compression_of, format_of, list_sources
 
 

@@ -12,8 +12,8 @@ from builds import OPTIONS, digests, run_build, run_update
 from document_shards import make_shards, texts_in
 from web_server import WebServer
 
-from bitcipher import http_files
 from bitcipher.errors import BitcipherError
+from bitcipher.files import http_files
 from pipelines.shard.options import ShardOptions
 from pipelines.shard.sample import sample_records
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_segments import digest_of, read_counts, reference, write_segment
 
-from bitcipher import storage
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.segment import part_files, read_words
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.merge.merge_progress import MergeProgress
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.merge.row_stage import MergeStage

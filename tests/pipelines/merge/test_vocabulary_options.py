@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_segments import write_segment
 
-from bitcipher import storage
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.segment_words import merge_words
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.vocabulary import NO_WORDS
 from pipelines.merge.vocabulary import CandidateWords, choose_vocabulary, find_candidates, read_word_list
 from pipelines.options import BuildOptions

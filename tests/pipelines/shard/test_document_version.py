@@ -8,8 +8,8 @@ from document_shards import make_shards, write_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitcipher import json_files, parquet_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, parquet_files, storage
 from pipelines.ingest.document_folder import DocumentFile, find_document_files
 from pipelines.ingest.sources import Source, list_sources
 from pipelines.shard.accounts import Accounts, Example

@@ -2,8 +2,8 @@ import document_shards
 import pyarrow as pa
 import pytest
 
-from bitcipher import parquet_files
 from bitcipher.errors import BitcipherError
+from bitcipher.files import parquet_files
 
 
 def test_keys_with_other_columns_raise(tmp_path):

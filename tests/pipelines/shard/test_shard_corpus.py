@@ -9,8 +9,8 @@ from document_shards import content_of, make_shards, read_documents, texts_in, w
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitcipher import json_files, parquet_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, parquet_files, storage
 from pipelines.ingest.sources import list_sources
 from pipelines.shard.clean_stage import CleanStage
 from pipelines.shard.document_version import read_newest

@@ -13,8 +13,8 @@ import spacy
 from spacy.lang.en import English
 from tokenizers import Tokenizer, models
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.count.count_stage import CountStage
 from pipelines.count.count_tasks import plan_tasks
 from pipelines.ingest.content_hash import hash_sources

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from object_store import Fault
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, storage
 from pipelines.store import lease
 from pipelines.store.lease import Lease
 

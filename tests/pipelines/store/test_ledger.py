@@ -3,9 +3,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Record
+from bitcipher.files import storage
+from bitcipher.files.records import Record
 from pipelines.store.ledger import EntryKind, Ledger
 
 

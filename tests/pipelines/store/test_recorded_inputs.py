@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bitcipher import json_files
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files
 from pipelines.store.recorded_inputs import GivenInputs, RecordedInputs, digest_files, digest_folder
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from tiny_runs import write_tiny_text
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
+from bitcipher.files.node_cache import cache_folder
 from training.data.token_streams import TokenDataset
-from training.node_cache import cache_folder
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitcipher import json_files
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files
 from training.data import token_streams
 from training.data.token_shards import finish_dataset, write_shard
 from training.data.token_streams import Sequences, TokenDataset

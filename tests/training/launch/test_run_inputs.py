@@ -10,8 +10,8 @@ import tiny_tasks
 from tiny_prepared import written
 from tiny_runs import tiny_documents
 
-from bitcipher import json_files
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files
 from pipelines.runtime.progress import StageProgress
 from training.finetuning.options import make_finetune_options
 from training.finetuning_grid.grid import launch_grid

@@ -7,14 +7,14 @@ import tiny_commands
 from tiny_runs import curve_of
 from tiny_tasks import write_task
 
-from bitcipher import storage
-from training.file_digests import digest_file
+from bitcipher.files import storage
+from bitcipher.files.file_digests import digest_file
+from bitcipher.files.node_cache import cache_folder
 from training.launch.run_dir import leasing_run_dir
 from training.loop import run_store
 from training.loop.checkpoint_folders import checkpoint_names, resolve_model_folder
 from training.loop.run_lease import RUN_LEASE
 from training.loop.run_store import copying_run
-from training.node_cache import cache_folder
 
 SETTINGS = (*tiny_commands.SETTINGS, "loop.save_total_limit=2", "loop.save_steps=2")
 NAMES = ("model.safetensors", "optimizer.safetensors")

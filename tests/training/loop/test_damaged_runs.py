@@ -9,9 +9,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from tiny_runs import config_of, write_tiny_text
 
-from bitcipher import json_files
 from bitcipher.errors import BitcipherError
-from training.file_digests import write_digests
+from bitcipher.files import json_files
+from bitcipher.files.file_digests import write_digests
 from training.loop.checkpoint_folders import latest_checkpoint, read_checkpoint_digests
 from training.loop.metrics_logger import read_metrics
 from training.pretraining_run import run_pretraining

@@ -11,8 +11,8 @@ from tiny_runs import Interruption, config_of, curve_of, interrupting_after, mer
 from transformers import EarlyStoppingCallback, TrainerControl, TrainerState
 from two_processes import on_two
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from training.loop.checkpoint_folders import checkpoint_names, list_checkpoints, resolve_model_folder
 from training.loop.early_stopping import note_evaluation, stops_early
 from training.loop.options import LoopOptions

@@ -2,7 +2,7 @@
 
 import os
 
-from bitcipher import storage
+from bitcipher.files import storage
 from training.loop.checkpoint_folders import METRICS
 from training.loop.metrics_tail import MetricsTail
 

@@ -7,7 +7,7 @@ import pytest
 from tiny_runs import config_of, curve_of
 
 from bitcipher.errors import BitcipherError
-from training.file_digests import DIGESTS
+from bitcipher.files.file_digests import DIGESTS
 from training.loop.checkpoint_folders import (
     CHECKPOINTS,
     METRICS,

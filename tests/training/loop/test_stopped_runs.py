@@ -6,7 +6,7 @@ import threading
 import pytest
 from tiny_runs import config_of, curve_of
 
-from bitcipher import storage
+from bitcipher.files import storage
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.loop.stop_request import STOP, STOPPED, catching_stop_requests
 from training.pretraining_run import run_pretraining

@@ -7,7 +7,7 @@ import socket
 import pytest
 from tiny_runs import Interruption, config_of, curve_of, interrupting_after
 
-from bitcipher import storage
+from bitcipher.files import storage
 from training.pretraining_run import run_pretraining
 
 wandb = pytest.importorskip("wandb")

@@ -8,8 +8,8 @@ from safetensors import safe_open
 from tiny_models import KINDS, batch_of, model_of
 from transformers import AutoModelForMaskedLM, BertConfig, BertForSequenceClassification, BertModel
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from training.models.checkpoint import load_model, save_model
 from training.models.parts import hidden_states, is_tied, logits
 

@@ -12,8 +12,8 @@ import pytest
 from tiny_prepared import content_of, recipe_of, text_of, vectors_of, written
 from tiny_runs import tiny_documents
 
-from bitcipher import json_files
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.ingest.sources import Source, list_sources
 from pipelines.runtime.in_process import InProcessRuntime

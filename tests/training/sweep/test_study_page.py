@@ -13,7 +13,7 @@ from html_pages import EVIL, Parsed, assert_whole
 from matplotlib.image import imread
 from synthetic_findings import EXPONENT, begun_study, made_model, made_scores, whole_study
 
-from bitcipher import storage
+from bitcipher.files import storage
 from training.scaling.shapes import ANCHOR, smallest
 from training.sweep.findings import Findings
 from training.sweep.page import write_report

@@ -8,8 +8,8 @@ import pytest
 import tiny_study
 from typer.testing import CliRunner
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from cluster.cli.main import app
 from training.launch.trial_executor import TrialResources
 from training.loop.checkpoint_folders import CHECKPOINTS, latest_checkpoint

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import tiny_study
 
-from bitcipher import json_files
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files
 from pipelines.store.lease import Lease
 from training.launch.trial_executor import TrialResources, run_trials
 from training.loop.run_lease import RUN_LEASE

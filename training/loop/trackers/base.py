@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from bitcipher import json_files, storage
-from bitcipher.records import Record
+from bitcipher.files import json_files, storage
+from bitcipher.files.records import Record
 
 # In the folder of a run.
 TRACKER_IDS = "trackers.json"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from torch.utils.tensorboard import SummaryWriter
 
-from bitcipher import object_store
+from bitcipher.files import object_store
 from training.loop.trackers.base import TrackedRun
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bitcipher import storage
+from bitcipher.files import storage
 from training.loop.trackers.base import TrackedRun
 
 

@@ -5,10 +5,10 @@ import pytest
 from builds import run_build
 from stored_counts import open_counts, segments_of
 
-from bitcipher import storage
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
 from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
+from bitcipher.files import storage
 from pipelines.embed.spectral.factorization import factor
 from pipelines.embed.spectral.word_ranges import CountPaths
 from pipelines.embed.stage_runner import stage_runner

@@ -7,8 +7,8 @@ from typing import IO, Any
 
 from isal import igzip, isal_zlib
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 
 GZIP = b"\x1f\x8b"
 

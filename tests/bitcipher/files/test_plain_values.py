@@ -3,7 +3,7 @@
 import pytest
 
 from bitcipher.errors import BitcipherError
-from bitcipher.plain_values import check_plain
+from bitcipher.files.plain_values import check_plain
 from pipelines.options import BuildOptions
 
 LONG = 1 << 2_999

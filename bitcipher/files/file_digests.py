@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from bitcipher import json_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.records import Count, Record
+from bitcipher.files import json_files, storage
+from bitcipher.files.records import Count, Record
 
 DIGESTS = "files.json"
 _BLOCK_BYTES = 1 << 20

@@ -1,4 +1,4 @@
-"""Parquet files by path or URI, on local disks and in stores (see `bitcipher.storage`)."""
+"""Parquet files by path or URI, on local disks and in stores (see `bitcipher.files.storage`)."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 
 
 def read_table(uri: str) -> pa.Table:

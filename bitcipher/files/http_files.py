@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 
 from fsspec import AbstractFileSystem
 
-from bitcipher import http_connection
 from bitcipher.errors import BitcipherError
-from bitcipher.object_store import ATTEMPTS
-from bitcipher.receive_limits import read_rate_limit
+from bitcipher.files import http_connection
+from bitcipher.files.object_store import ATTEMPTS
+from bitcipher.files.receive_limits import read_rate_limit
 
 PROTOCOLS = ("http", "https")
 # Seconds before the second attempt. Each further wait is twice as long, as for object stores.

@@ -7,8 +7,8 @@ removed; else UTF-8. Nothing is guessed: other bytes are refused. Lines can end 
 import codecs
 from typing import IO
 
-from bitcipher.decompression import reading_decompressed
 from bitcipher.errors import BitcipherError
+from bitcipher.files.decompression import reading_decompressed
 
 UTF8 = "utf-8"
 MARK = "\ufeff"
@@ -63,7 +63,7 @@ def read_lines(
     Raises:
         BitcipherError: if there is no such file, or it is too large or not text in this encoding.
 
-    >>> from bitcipher import storage
+    >>> from bitcipher.files import storage
     >>> storage.write_bytes("memory://doctest/words.txt", "the\\r\\ncafé\\r\\n".encode("utf-16"))
     >>> read_lines("memory://doctest/words.txt")
     ['the', 'café']

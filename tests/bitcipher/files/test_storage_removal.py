@@ -5,8 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.vectors.cipher_vectors import CipherVectors
 
 

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from bitcipher.files.markdown import MarkdownTable, escape, format_table, split_tables
 from bitcipher.redaction import escape_controls
-from training.markdown import MarkdownTable, escape, format_table, split_tables
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = [

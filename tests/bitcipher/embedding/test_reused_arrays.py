@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bitcipher.reused_arrays import ReusedArrays
+from bitcipher.embedding.reused_arrays import ReusedArrays
 
 
 def test_arrays_of_a_name_share_memory_and_grow():

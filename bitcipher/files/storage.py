@@ -16,8 +16,8 @@ from typing import IO, Any
 
 import fsspec
 
-from bitcipher import http_files, object_store
 from bitcipher.errors import BitcipherError
+from bitcipher.files import http_files, object_store
 
 # Suffix of files that are being written on a local disk, or that a dead process left behind. Listings skip them.
 UNFINISHED = ".unfinished"

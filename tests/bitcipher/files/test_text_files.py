@@ -8,8 +8,9 @@ import lzma
 
 import pytest
 
-from bitcipher import BitcipherError, text_files
-from bitcipher.text_files import decode_text, extend_ascii, read_lines
+from bitcipher import BitcipherError
+from bitcipher.files import text_files
+from bitcipher.files.text_files import decode_text, extend_ascii, read_lines
 
 WORDS = ["the", "café", "naïve", "Wörter", "日本"]
 

@@ -8,8 +8,8 @@ from typing import IO, Any, cast
 import yaml
 from yaml.composer import ComposerError
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 
 
 class _WithoutAliases:

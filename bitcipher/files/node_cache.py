@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bitcipher import object_store, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import object_store, storage
 
 _BLOCK_BYTES = 1 << 20
 

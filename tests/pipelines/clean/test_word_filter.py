@@ -1,7 +1,7 @@
 import pytest
 
 from bitcipher.errors import BitcipherError
-from bitcipher.word_filter import extract_words, read_frequencies, read_words
+from pipelines.clean.word_filter import extract_words, read_frequencies, read_words
 
 WORDS = frozenset({"the", "cat", "sat", "dont", "whats", "true"})
 # The form of the study's table, with a damaged word.

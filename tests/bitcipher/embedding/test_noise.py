@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher import BitCipher, BitcipherError, Vocabulary
-from bitcipher.noise import NOISE_OVER, NOISES, beta, noise_distribution
+from bitcipher.embedding.noise import NOISE_OVER, NOISES, beta, noise_distribution
 
 
 def vocabulary_of(counts, passages, total_passages):

@@ -10,8 +10,8 @@ import json
 import re
 from typing import Any
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 
 CHECKSUM = "checksum"
 

@@ -1,7 +1,7 @@
 import pytest
 
 from bitcipher.errors import BitcipherError
-from bitcipher.yaml_files import read_yaml
+from bitcipher.files.yaml_files import read_yaml
 
 
 @pytest.mark.parametrize("content", [b"a: [1", b"\xff", b"[" * 5_000], ids=["open list", "not UTF-8", "deep nesting"])

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, cast
 from urllib.parse import SplitResult, quote, unquote, urldefrag, urljoin, urlsplit
 
 from bitcipher.errors import BitcipherError
-from bitcipher.object_store import CONNECT_SECONDS, READ_SECONDS
-from bitcipher.receive_limits import HEAD_BYTES, LimitedReader, read_rate_limit
+from bitcipher.files.object_store import CONNECT_SECONDS, READ_SECONDS
+from bitcipher.files.receive_limits import HEAD_BYTES, LimitedReader, read_rate_limit
 
 PORTS = {"http": 80, "https": 443}
 MAX_REDIRECTS = 5

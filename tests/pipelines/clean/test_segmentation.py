@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.filter.segmentation import (
+from pipelines.clean.segmentation import (
     begins_lower,
     consecutive_spans,
     ends_sentence,

@@ -3,8 +3,8 @@
 import pytest
 from fsspec.registry import known_implementations
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 
 
 @pytest.mark.filterwarnings("ignore")  # of fsspec, about a deprecated protocol and unfinished objects

@@ -7,7 +7,7 @@ import csv
 import re
 
 from bitcipher.errors import BitcipherError
-from bitcipher.text_files import read_lines
+from bitcipher.files.text_files import read_lines
 
 # Endings of don't, it's, you're, can't, I'd and she'll after a split at the apostrophe, as Deshpande et al. split them.
 CONTRACTIONS = frozenset({"nt", "s", "re", "t", "d", "ll"})

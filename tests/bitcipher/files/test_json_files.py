@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitcipher import json_files
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
 values = st.dictionaries(

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from web_server import WebServer
 
-from bitcipher import http_connection, http_files, parquet_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.http_files import OVERLAP_BYTES
+from bitcipher.files import http_connection, http_files, parquet_files, storage
+from bitcipher.files.http_files import OVERLAP_BYTES
 from bitcipher.redaction import redact
 
 CONTENT = np.random.default_rng(3).bytes(300_000)

@@ -16,9 +16,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from bitcipher import json_files
 from bitcipher.errors import BitcipherError
-from bitcipher.plain_values import check_plain
+from bitcipher.files import json_files
+from bitcipher.files.plain_values import check_plain
 from bitcipher.redaction import redact_values
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from bitcipher import storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 
 
 class HashingStream:
@@ -44,7 +44,7 @@ class HashingStream:
 
 @contextmanager
 def hashing(uri: str) -> Iterator[HashingStream]:
-    """Open a file for writing, like `bitcipher.storage.writing`, and compute its SHA-256.
+    """Open a file for writing, like `bitcipher.files.storage.writing`, and compute its SHA-256.
 
     Raises:
         BitcipherError: if the target cannot be written.

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from bitcipher.errors import BitcipherError
-from bitcipher.yaml_files import SafeLoader
+from bitcipher.files.yaml_files import SafeLoader
 
 
 def apply_settings(values: dict[str, Any], source: str, settings: Sequence[str]) -> str:

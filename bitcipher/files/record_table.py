@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field, TypeAdapter, ValidationError
 
-from bitcipher import parquet_files
 from bitcipher.errors import BitcipherError
-from bitcipher.hashed_files import hashing, read_checked
-from bitcipher.plain_values import check_plain
-from bitcipher.records import Count, Record, describe_error
+from bitcipher.files import parquet_files
+from bitcipher.files.hashed_files import hashing, read_checked
+from bitcipher.files.plain_values import check_plain
+from bitcipher.files.records import Count, Record, describe_error
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
 

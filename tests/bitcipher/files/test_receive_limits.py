@@ -12,9 +12,9 @@ from contextlib import suppress
 import fsspec.config
 import pytest
 
-from bitcipher import http_connection, http_files, storage
 from bitcipher.errors import BitcipherError
-from bitcipher.receive_limits import RateLimit, read_rate_limit
+from bitcipher.files import http_connection, http_files, storage
+from bitcipher.files.receive_limits import RateLimit, read_rate_limit
 
 # Seconds after which a server that drips closes the connection, so that the tests end without limits, too.
 PATIENCE = 2
@@ -156,7 +156,7 @@ def test_wrong_options(name, value):
 def test_variables_of_the_environment(monkeypatch):
     monkeypatch.setenv("FSSPEC_HTTP_MIN_BYTES_PER_SECOND", "50")
     monkeypatch.setenv("FSSPEC_HTTP_SLOW_SECONDS", "7.5")
-    code = "from bitcipher.receive_limits import read_rate_limit; print(*read_rate_limit())"
+    code = "from bitcipher.files.receive_limits import read_rate_limit; print(*read_rate_limit())"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout == "50.0 7.5\n"
     monkeypatch.delitem(fsspec.config.conf, "http")

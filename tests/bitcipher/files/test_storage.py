@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 from object_store import Fault
 
-from bitcipher import json_files, object_store, parquet_files, storage
 from bitcipher.errors import BitcipherError
+from bitcipher.files import json_files, object_store, parquet_files, storage
 
 SMALL = b"a few bytes"
 # More than one upload part, so that parts are sent before the block ends.
@@ -340,7 +340,7 @@ def test_user_settings_take_precedence(monkeypatch):
 LIMITED_WRITES = """
 import resource, sys
 import pyarrow as pa
-from bitcipher import json_files, parquet_files, storage
+from bitcipher.files import json_files, parquet_files, storage
 from bitcipher.errors import BitcipherError
 
 folder, large = sys.argv[1], b"x" * 100_000
