@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from training.curves.figure import COLORS
-from training.layer_analysis.center_metrics import HELD_OUT, TRAIN
+from training.studies.class_centers.layer_analysis.center_metrics import HELD_OUT, TRAIN
 
 PANEL_INCHES = 2.6
 LEGEND_INCHES = 1.5

@@ -30,8 +30,8 @@ from measure_spelling import (
 
 from bitcipher.files.settings import apply_settings
 from bitcipher.vectors.cipher_vectors import CipherVectors
-from training.byte_embeddings.alignment import align
-from training.byte_embeddings.options import AlignmentOptions
+from training.studies.byte_embeddings.alignment import align
+from training.studies.byte_embeddings.options import AlignmentOptions
 
 
 def parse_arguments() -> argparse.Namespace:

@@ -35,12 +35,16 @@ from training.curves.figure import COLORS
 from training.data.special_tokens import special_tokens
 from training.data.tokenizer_files import load_tokenizer, save_tokenizer, vocab_size
 from training.finetuning.task_files import GLUE
-from training.layer_analysis.center_metrics import HELD_OUT, MISMATCH, TRAIN
-from training.layer_analysis.report import write_layer_report
 from training.models.build import build_model
 from training.models.checkpoint import save_model
 from training.models.options import ModelOptions
-from training.sentence_embeddings.labeled_sentences import LabeledSentences, read_sentences, split_sentences
+from training.studies.class_centers.layer_analysis.center_metrics import HELD_OUT, MISMATCH, TRAIN
+from training.studies.class_centers.layer_analysis.report import write_layer_report
+from training.studies.class_centers.sentence_embeddings.labeled_sentences import (
+    LabeledSentences,
+    read_sentences,
+    split_sentences,
+)
 
 # Columns of the labels of GLUE's tasks, and whether their files begin with the names of the columns.
 GLUE_LABELS = {"rte": (-1, True), "mrpc": (0, True), "cola": (1, False)}

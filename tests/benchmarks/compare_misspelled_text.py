@@ -33,14 +33,14 @@ from misspellings import read_misspellings
 from prepare import read_texts
 
 from bitcipher.files.markdown import format_table
-from training.byte_embeddings.alignment import ByteEmbeddings, aligned_tokens
-from training.byte_embeddings.paired_accuracy import BatchAccuracy, format_p_value, paired_p_value
-from training.byte_embeddings.stored_embeddings import load_byte_embeddings
-from training.byte_embeddings.table_replacement import byte_table
-from training.byte_embeddings.whole_words import WordBatch, WordEncoder
-from training.byte_embeddings.word_tuning import score_words, tune_on_words
 from training.decoding.stored_model import open_model
 from training.models.parts import input_embeddings
+from training.studies.byte_embeddings.alignment import ByteEmbeddings, aligned_tokens
+from training.studies.byte_embeddings.paired_accuracy import BatchAccuracy, format_p_value, paired_p_value
+from training.studies.byte_embeddings.stored_embeddings import load_byte_embeddings
+from training.studies.byte_embeddings.table_replacement import byte_table
+from training.studies.byte_embeddings.whole_words import WordBatch, WordEncoder
+from training.studies.byte_embeddings.word_tuning import score_words, tune_on_words
 
 PASSAGE_WORDS = 24
 MASKED = 0.15  # of the words of one token

@@ -165,7 +165,7 @@ FORMATS = {
         lambda files, copy, out: ("train", copy, "--out", out / "x", "--set", f"text.sources=[{out}/nosuch.txt]"),
     ),
     "recipe of a study": _file(
-        "training/sweep/recipes/downscaling-small.yaml",
+        "training/studies/downscaling/sweep/recipes/downscaling-small.yaml",
         lambda files, copy, out: ("sweep", copy, "--out", out / "x", "--set", f"sources=[{out}/nosuch.txt]"),
     ),
     "prompts": _file(

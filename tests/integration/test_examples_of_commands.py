@@ -148,7 +148,7 @@ def test_example_is_a_valid_command(command):
     check_arguments(shlex.split(command, comments=True)[1:])
 
 
-# Full-size figures take hours. `tests/training/reproduce` runs small ones, and `tests/cluster/demo` a small demo.
+# Full-size figures take hours. `tests/training/studies` runs small ones, and `tests/cluster/demo` a small demo.
 HOURS = (
     *("bitcipher demo", "reproduce figure", "reproduce embedding", "reproduce encoders", "reproduce arcd"),
     "reproduce byte",

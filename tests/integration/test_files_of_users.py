@@ -14,14 +14,14 @@ from pipelines.builds import publish
 from pipelines.builds.build import build
 from pipelines.builds.publish import collect_garbage, drop_unfinished, prune
 from pipelines.embed.embed_counts import embed_build
-from pipelines.filter.filter_corpus import filter_corpus
-from pipelines.filter.options import FilterOptions
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.store.job_ledger import JobEntry, find_job, record_job
 from pipelines.store.lease import Lease
 from pipelines.store.stored_versions import StoredVersions
+from training.studies.downscaling.filter.filter_corpus import filter_corpus
+from training.studies.downscaling.filter.options import FilterOptions
 
 TEXTS = ["the cat saw the dog", "the dog saw a cat and a bird", "one dog and the cat"] * 9
 FEW = BuildOptions(tokenizer="whitespace", min_count=1, memory_mib=600)

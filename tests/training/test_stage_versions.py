@@ -24,9 +24,6 @@ from pipelines.embed.embed_counts import EMBEDDING_VERSION
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.shard.options import SHARDS_VERSION
-from training.byte_embeddings.alignment import align
-from training.byte_embeddings.options import AlignmentOptions
-from training.byte_embeddings.stored_embeddings import ALIGNMENT_VERSION
 from training.finetuning.finetuning_run import run_finetuning
 from training.finetuning.options import make_finetune_options
 from training.finetuning.run_inputs import FINETUNING_VERSION
@@ -39,6 +36,9 @@ from training.probes.fit import PROBE_VERSION
 from training.probes.probe_scores import probe
 from training.probes.tasks import read_pos
 from training.recipe import Recipe
+from training.studies.byte_embeddings.alignment import align
+from training.studies.byte_embeddings.options import AlignmentOptions
+from training.studies.byte_embeddings.stored_embeddings import ALIGNMENT_VERSION
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

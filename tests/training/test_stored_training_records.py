@@ -13,12 +13,12 @@ from training.loop.metrics_logger import MetricsLine
 from training.loop.trackers.base import TrackerIds
 from training.loop.training_state import TrainingState
 from training.recipe import Recipe
-from training.reproduce.cells import StoredCell
 from training.run_files import PretrainingConfig
-from training.sweep.budget import Speed
-from training.sweep.options import Study
-from training.sweep.study import FittedStudy
-from training.tokenizer_selection.choose_tokenizer import StoredChoice
+from training.studies.bit_cipher.cells import StoredCell
+from training.studies.downscaling.sweep.budget import Speed
+from training.studies.downscaling.sweep.options import Study
+from training.studies.downscaling.sweep.study import FittedStudy
+from training.studies.downscaling.tokenizer_selection.choose_tokenizer import StoredChoice
 from training.tune.results import TrialScore
 
 SCORES = {"validation_accuracy": 0.5, "accuracy": 0.5, "weighted_f1": 0.25, "span_f1": None}

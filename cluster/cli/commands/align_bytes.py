@@ -21,25 +21,25 @@ def align_bytes(
 ) -> None:
     """Train a network to compute the embeddings of a model's tokens from their bytes, and of any other string.
 
-    All options, such as size=small or loss=cosine, are in training/byte_embeddings/README.md.
+    All options, such as size=small or loss=cosine, are in training/studies/byte_embeddings/README.md.
 
     For example: bitcipher align-bytes runs/random-1 --out bytes --set size=small --set epochs=20
     """
     require_extra("training", "`bitcipher align-bytes`")
     from bitcipher.files.settings import apply_settings
     from pipelines.runtime.progress import StageProgress
-    from training.byte_embeddings.options import AlignmentOptions
     from training.models.model_folder import check_model_folder
+    from training.studies.byte_embeddings.options import AlignmentOptions
 
     values: dict[str, Any] = {}
     options = AlignmentOptions.parse(values, apply_settings(values, "the options of the alignment", settings or []))
     check_model_folder(model)
     storage.check_new(out)
     from cluster.cli.display.console import OUT
-    from training.byte_embeddings.alignment import align, aligned_tokens  # the import of torch takes seconds
-    from training.byte_embeddings.stored_embeddings import save_byte_embeddings, table_digest
     from training.decoding.stored_model import open_model
     from training.models.parts import input_embeddings
+    from training.studies.byte_embeddings.alignment import align, aligned_tokens  # the import of torch takes seconds
+    from training.studies.byte_embeddings.stored_embeddings import save_byte_embeddings, table_digest
 
     teacher, tokenizer = open_model(model)
     tokens = aligned_tokens(tokenizer)

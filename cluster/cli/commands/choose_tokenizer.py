@@ -68,9 +68,9 @@ def choose_tokenizer(
     from cluster.cli.display.markdown import print_markdown
     from pipelines.ingest.sources import list_sources
     from pipelines.runtime.progress import StageProgress
-    from training.tokenizer_selection.choose_tokenizer import ChoiceOptions, choose_tokenizer
-    from training.tokenizer_selection.published_scores import candidate_sizes
-    from training.tokenizer_selection.references import parse_references
+    from training.studies.downscaling.tokenizer_selection.choose_tokenizer import ChoiceOptions, choose_tokenizer
+    from training.studies.downscaling.tokenizer_selection.published_scores import candidate_sizes
+    from training.studies.downscaling.tokenizer_selection.references import parse_references
 
     sizes = candidate_sizes(kind or (), size or ())
     options = ChoiceOptions(

@@ -9,7 +9,7 @@ from cluster.cli.dependencies import require_extra
 from cluster.cli.options import option_name, record_options
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
-from training.cloze_questions.options import ClozeOptions
+from training.studies.cloze_questions.options import ClozeOptions
 
 
 @with_verbosity
@@ -30,7 +30,7 @@ def cloze_questions(
     require_extra("training", "`bitcipher cloze-questions`")
     from pipelines.ingest.sources import list_sources
     from pipelines.runtime.progress import StageProgress
-    from training.cloze_questions.write_questions import write_questions
+    from training.studies.cloze_questions.write_questions import write_questions
 
     options = ClozeOptions.parse(option_values, name=option_name)
     with StageProgress() as progress:

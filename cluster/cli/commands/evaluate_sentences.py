@@ -40,7 +40,7 @@ def evaluate_sentences(
     from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
     from training.models.model_folder import check_model_folder
-    from training.sentence_embeddings.labeled_sentences import read_sentences, split_sentences
+    from training.studies.class_centers.sentence_embeddings.labeled_sentences import read_sentences, split_sentences
 
     columns = (text_column, label_column or ["label_coarse", "label_fine"])
     sentences = read_sentences(data, *columns)
@@ -49,7 +49,7 @@ def evaluate_sentences(
     if checkpoint is None:
         check_model_folder(model)
     from training.decoding.stored_model import open_model  # not at the top: the import of torch takes seconds
-    from training.sentence_embeddings.evaluation import evaluate_sentences
+    from training.studies.class_centers.sentence_embeddings.evaluation import evaluate_sentences
 
     opened = open_model(model, checkpoint)
     with StageProgress() as progress:

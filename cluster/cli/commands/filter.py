@@ -8,7 +8,7 @@ from cluster.cli.interrupts import resumable
 from cluster.cli.options import AutoWorkers, option_name, record_options
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
-from pipelines.filter.options import FilterOptions
+from training.studies.downscaling.filter.options import FilterOptions
 
 # Bytes of memory per worker: for a document of several megabytes, the tokenizer's cache, and counts of unknown words.
 _WORKER_BYTES = 1500 << 20
@@ -50,9 +50,9 @@ def filter(
     For example: bitcipher filter enwiki --vocabulary words.txt --out filtered
     """
     from cluster.cli.display.filtering import print_filtered_corpus
-    from pipelines.filter.filter_corpus import filter_corpus
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
+    from training.studies.downscaling.filter.filter_corpus import filter_corpus
 
     levels = {"spans_only": tuple(spans_only or ()), "sentences_only": tuple(sentences_only or ())}
     options = FilterOptions.parse(option_values | levels, name=option_name)

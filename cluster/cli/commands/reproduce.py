@@ -16,7 +16,7 @@ from cluster.metavars import PATH, SETTING
 from pipelines.options import EmbeddingOptions
 
 if TYPE_CHECKING:
-    from training.reproduce.model_comparison import ModelComparison
+    from training.comparison.model_comparison import ModelComparison
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories or globs of the training text.", metavar=PATH)]
 Out = Annotated[
@@ -83,7 +83,7 @@ def tables(
     from training.probes.tasks import read_task
 
     tasks = [read_task(name, folder) for name, folder in folders.items() if folder]
-    from training.reproduce.tables import reproduce_tables  # not at the top: the import of torch takes seconds
+    from training.studies.bit_cipher.tables import reproduce_tables  # not at the top: the import of torch takes seconds
 
     with StageProgress() as progress:
 
@@ -107,7 +107,7 @@ def figure_4(sources: Sources, *, out: Out, seeds: Seeds = 3, settings: Settings
     require_extra("training", "`bitcipher reproduce`")
     from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
-    from training.reproduce.figures import reproduce_figure_4
+    from training.studies.bit_cipher.figures import reproduce_figure_4
 
     with resumable(CHECKPOINTS), StageProgress() as progress:
         table = reproduce_figure_4(sources, storage.absolute(out), seeds, settings or [], workers, progress)
@@ -136,7 +136,7 @@ def figure_5(
     require_extra("training", "`bitcipher reproduce`")
     from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
-    from training.reproduce.figures import reproduce_figure_5
+    from training.studies.bit_cipher.figures import reproduce_figure_5
 
     with resumable(CHECKPOINTS), StageProgress() as progress:
         table = reproduce_figure_5(
@@ -166,7 +166,7 @@ def downscaling(
     """
     require_extra("training", "`bitcipher reproduce`")
     from cluster.cli.display.markdown import print_markdown
-    from training.reproduce.downscaling import reproduce_downscaling
+    from training.studies.downscaling.laws import reproduce_downscaling
 
     print_markdown(reproduce_downscaling(evaluations, storage.absolute(out)))
 
@@ -190,7 +190,7 @@ def embedding_sharing(
     For example: bitcipher reproduce embedding-sharing corpus --task cola --data glue/CoLA --out sharing --seeds 1
     """
     require_extra("training", "`bitcipher reproduce`")
-    from training.reproduce.embedding_sharing import reproduce_embedding_sharing as report
+    from training.studies.encoders.embedding_sharing import reproduce_embedding_sharing as report
 
     common = (task, data, questions, out, seeds, settings, finetuning_settings, workers)
     _compare_models(*common, lambda comparison: report(comparison, sources))
@@ -215,7 +215,7 @@ def encoders(
     For example: bitcipher reproduce encoders corpus --task cola --data glue/CoLA --out encoders --seeds 1
     """
     require_extra("training", "`bitcipher reproduce`")
-    from training.reproduce.encoders import reproduce_encoders as report
+    from training.studies.encoders.encoder_comparison import reproduce_encoders as report
 
     common = (task, data, questions, out, seeds, settings, finetuning_settings, workers)
     _compare_models(*common, lambda comparison: report(comparison, sources))
@@ -243,7 +243,7 @@ def arcd(
     For example: bitcipher reproduce arcd arabic_wiki --other enwiki --data arabic --out arcd --seeds 1
     """
     require_extra("training", "`bitcipher reproduce`")
-    from training.reproduce.arcd import reproduce_arcd as report
+    from training.studies.arabic.arcd import reproduce_arcd as report
 
     common = ("arcd", data, questions, out, seeds, settings, finetuning_settings, workers)
     _compare_models(*common, lambda comparison: report(comparison, sources, other))
@@ -263,7 +263,7 @@ def _compare_models(
     """Print the report of a comparison of pre-trained models."""
     from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
-    from training.reproduce.model_comparison import ModelComparison
+    from training.comparison.model_comparison import ModelComparison
 
     with resumable(CHECKPOINTS), StageProgress() as progress:
         comparison = ModelComparison(
@@ -311,13 +311,15 @@ def byte_embeddings(
     require_extra("training", "`bitcipher reproduce`")
     from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
-    from training.byte_embeddings.options import LOSSES, SIZES
+    from training.studies.byte_embeddings.options import LOSSES, SIZES
 
     sizes, losses = (list(dict.fromkeys(chosen)) for chosen in (size or SIZES, loss or LOSSES))
     for name, chosen, known in (("size", sizes, SIZES), ("loss", losses, LOSSES)):
         if wrong := next((each for each in chosen if each not in known), None):
             raise BitcipherError(f"There is no {name} {wrong!r} of byte embeddings: choose from {', '.join(known)}.")
-    from training.reproduce.byte_embeddings import reproduce_byte_embeddings  # the import of torch takes seconds
+    from training.studies.byte_embeddings.reproduction import (
+        reproduce_byte_embeddings,  # the import of torch takes seconds
+    )
 
     with resumable("trained networks"), StageProgress() as progress:
         table = reproduce_byte_embeddings(

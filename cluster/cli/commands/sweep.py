@@ -21,7 +21,10 @@ _SECONDS = {"m": 60, "h": 3600, "d": 86400}
 def sweep(
     recipe: Annotated[
         str,
-        typer.Argument(help="YAML file of the study, or a name in training/sweep/recipes.", metavar=NAME_OR_PATH),
+        typer.Argument(
+            help="YAML file of the study, or the name of a built-in study.",
+            metavar=NAME_OR_PATH,
+        ),
     ],
     *,
     out: Annotated[
@@ -60,14 +63,16 @@ def sweep(
     from cluster.cli.display.console import OUT
     from pipelines.runtime.progress import StageProgress
     from training.launch.trial_executor import TrialResources
-    from training.sweep.options import find_study, read_study
+    from training.studies.downscaling.sweep.options import find_study, read_study
 
     if scale is not None and budget is not None:
         raise BitcipherError("Give --scale or --budget, not both: a budget determines the scale.")
     folder, resources = storage.absolute(out), TrialResources(max_concurrent_trials, gpus)
     seconds = None if budget is None else _seconds(budget)
     study = read_study(find_study(recipe), settings or [])
-    from training.sweep.study import launch_study  # not at the top: the import of torch takes seconds
+    from training.studies.downscaling.sweep.study import (
+        launch_study,  # not at the top: the import of torch takes seconds
+    )
 
     with resumable(CHECKPOINTS), StageProgress() as progress:
         report = launch_study(study, folder, scale, seconds, resources, progress)

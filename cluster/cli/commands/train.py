@@ -118,7 +118,7 @@ def layers(
 
     with copying_run(run, with_checkpoints=True) as folder, StageProgress() as progress:
         latest_checkpoint(folder)  # raise before torch is loaded, if it is no run
-        from training.layer_analysis.report import write_layer_report
+        from training.studies.class_centers.layer_analysis.report import write_layer_report
 
         write_layer_report(folder, out, classes, sequences, (task, data) if task and data else None, progress)
     OUT.print(f"Wrote layers.png, layers.csv and layers.parquet to {out}.")

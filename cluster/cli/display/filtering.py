@@ -3,7 +3,7 @@
 from cluster.cli.display.console import OUT, format_count, format_share, list_examples
 from cluster.cli.display.records import describe_reading, describe_records
 from cluster.cli.display.tables import TextTable
-from pipelines.filter.filter_manifest import FilterCounts, FilterManifest
+from training.studies.downscaling.filter.filter_manifest import FilterCounts, FilterManifest
 
 # Maximum number of unknown words to show.
 EXAMPLES = 10

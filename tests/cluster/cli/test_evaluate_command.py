@@ -14,9 +14,9 @@ from bitcipher.files import storage
 from cluster.cli.display.console import OUT
 from cluster.cli.main import app
 from pipelines.options import BuildOptions
-from training.probes.paper_tables import paper_tables
 from training.probes.tasks import read_task
-from training.reproduce.tables import reproduce_tables
+from training.studies.bit_cipher.paper_tables import paper_tables
+from training.studies.bit_cipher.tables import reproduce_tables
 
 
 def run(*arguments):

@@ -248,9 +248,10 @@ def test_packed_code_has_no_caches_and_runs(tmp_path):
     packaged = {"recipes": "yaml", "recipes/shard": "yaml", "reports/shard": "html", "reports/demo": "html"}
     packaged |= {"reports/explore": "css", "reports/maps": "js"}
     assert all(list(tmp_path.glob(f"pipelines/{folder}/*.{ending}")) for folder, ending in packaged.items())
-    assert list(tmp_path.glob("training/probes/*.yaml"))
-    assert list(tmp_path.glob("training/sweep/recipes/*.yaml"))
-    assert {path.suffix for path in tmp_path.glob("training/sweep/page.*")} == {".py", ".html", ".css"}
+    assert list(tmp_path.glob("training/studies/bit_cipher/*.yaml"))
+    assert list(tmp_path.glob("training/studies/downscaling/sweep/recipes/*.yaml"))
+    pages = tmp_path.glob("training/studies/downscaling/sweep/page.*")
+    assert {path.suffix for path in pages} == {".py", ".html", ".css"}
     code = "import cluster.cli.main, pipelines, bitcipher; print(bitcipher.__file__, cluster.__file__)"
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert result.stdout.count(str(tmp_path)) == 2

@@ -13,7 +13,6 @@ from bitcipher.files.record_table import TableReference
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import manifest_uri
 from pipelines.builds.report import BuildReport
-from pipelines.filter.filter_manifest import FilterManifest
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.sources import Source
 from pipelines.options import BuildOptions
@@ -34,6 +33,7 @@ from pipelines.store.manifest import (
     read_manifest,
 )
 from pipelines.store.segments import Segment
+from training.studies.downscaling.filter.filter_manifest import FilterManifest
 
 OPTIONS = BuildOptions(tokenizer="whitespace")
 TIME = "2026-01-31T12:00:00+00:00"

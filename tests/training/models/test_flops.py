@@ -13,7 +13,7 @@ from training.models.build import build_model
 from training.models.flops import training_flops
 from training.models.options import ModelOptions
 from training.models.parts import hidden_states, logits
-from training.scaling.shape import Shape
+from training.studies.downscaling.scaling.shape import Shape
 
 torch.set_num_threads(1)
 

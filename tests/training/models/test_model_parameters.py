@@ -1,4 +1,4 @@
-"""RoBERTa models have as many parameters as `training.scaling` computes for their shape."""
+"""RoBERTa models have as many parameters as `training.studies.downscaling.scaling` computes for their shape."""
 
 import pytest
 import torch
@@ -8,8 +8,8 @@ from tiny_models import SPECIALS
 
 from training.models.build import build_model
 from training.models.options import ModelOptions
-from training.scaling.shape import Shape
-from training.scaling.shapes import ANCHOR
+from training.studies.downscaling.scaling.shape import Shape
+from training.studies.downscaling.scaling.shapes import ANCHOR
 
 
 def counted(shape, vocabulary, tied=False):

@@ -5,8 +5,8 @@ import pytest
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from training.probes.data import make_task
-from training.probes.paper_tables import paper_tables
 from training.probes.probe_scores import look_up, probe
+from training.studies.bit_cipher.paper_tables import paper_tables
 
 
 @pytest.fixture(scope="module")

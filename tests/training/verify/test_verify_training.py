@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from cluster.cli.main import app
 from training.finetuning.run_files import CONFIG as FINETUNING
 from training.run_files import CONFIG as PRETRAINING
-from training.sweep.study import STUDY
+from training.studies.downscaling.sweep.study import STUDY
 from training.verify.training_folders import find_training_folders
 
 

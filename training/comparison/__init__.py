@@ -1,0 +1,1 @@
+"""Comparison of training runs: curves, scores of models, and tables."""

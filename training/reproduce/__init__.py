@@ -1,1 +1,0 @@
-"""Reproduction of tables and figures of papers."""

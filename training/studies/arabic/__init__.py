@@ -1,0 +1,1 @@
+"""AraBERT's comparison on ARCD (Antoun et al. 2020)."""

@@ -1,0 +1,1 @@
+"""Tables and figures of Zhao & Williams (2023), *Bit Cipher*."""

@@ -1,0 +1,1 @@
+"""Downscaling of small language models (Deshpande et al. 2023): language, tokenizer, models, laws."""

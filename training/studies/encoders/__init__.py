@@ -1,0 +1,1 @@
+"""Encoders of equal size, and ways to share embeddings in replaced-token detection (He et al. 2021)."""
