@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tiny_runs import merged
 
-from training.recipe import Recipe
+from training.runs.recipe import Recipe
 
 ADJECTIVES = {"two": "zwei", "old": "alte", "young": "junge", "small": "kleine", "blue": "blaue"}
 NOUNS = {"cats": "katzen", "dogs": "hunde", "birds": "vögel", "horses": "pferde", "mice": "mäuse"}

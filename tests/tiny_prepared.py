@@ -6,9 +6,9 @@ from tiny_runs import tiny_documents
 
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from training.prepare.text import prepare_text
-from training.prepare.vectors import prepare_vectors
-from training.recipe import Recipe
+from training.runs.prepare.text import prepare_text
+from training.runs.prepare.vectors import prepare_vectors
+from training.runs.recipe import Recipe
 
 
 def written(folder, documents=None, endings=("a.txt", "b.txt", "c.txt")):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from bitcipher.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from training.launch.finetuning import FinetuningResult, finetune
-    from training.launch.pretraining import pretrain
-    from training.launch.run_result import RunResult
+    from training.runs.launch.finetuning import FinetuningResult, finetune
+    from training.runs.launch.pretraining import pretrain
+    from training.runs.launch.run_result import RunResult
 
 __all__ = ["FinetuningResult", "RunResult", "finetune", "pretrain"]
 
@@ -19,8 +19,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 __getattr__ = lazy_names(
     __name__,
     {
-        "launch.finetuning": ("FinetuningResult", "finetune"),
-        "launch.pretraining": ("pretrain",),
-        "launch.run_result": ("RunResult",),
+        "runs.launch.finetuning": ("FinetuningResult", "finetune"),
+        "runs.launch.pretraining": ("pretrain",),
+        "runs.launch.run_result": ("RunResult",),
     },
 )

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from training.curves.figure import COLORS
+from training.comparison.curves.figure import COLORS
 from training.studies.class_centers.layer_analysis.center_metrics import HELD_OUT, TRAIN
 
 PANEL_INCHES = 2.6

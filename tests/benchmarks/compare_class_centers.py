@@ -31,10 +31,9 @@ from center_figure import draw_centers
 from bitcipher.files.markdown import format_spread, format_table
 from pipelines.runtime.progress import StageProgress
 from training import finetune
-from training.curves.figure import COLORS
+from training.comparison.curves.figure import COLORS
 from training.data.special_tokens import special_tokens
 from training.data.tokenizer_files import load_tokenizer, save_tokenizer, vocab_size
-from training.finetuning.task_files import GLUE
 from training.models.build import build_model
 from training.models.checkpoint import save_model
 from training.models.options import ModelOptions
@@ -45,6 +44,7 @@ from training.studies.class_centers.sentence_embeddings.labeled_sentences import
     read_sentences,
     split_sentences,
 )
+from training.tasks.finetuning.task_files import GLUE
 
 # Columns of the labels of GLUE's tasks, and whether their files begin with the names of the columns.
 GLUE_LABELS = {"rte": (-1, True), "mrpc": (0, True), "cola": (1, False)}

@@ -33,7 +33,7 @@ from misspellings import read_misspellings
 from prepare import read_texts
 
 from bitcipher.files.markdown import format_table
-from training.decoding.stored_model import open_model
+from training.evaluation.decoding.stored_model import open_model
 from training.models.parts import input_embeddings
 from training.studies.byte_embeddings.alignment import ByteEmbeddings, aligned_tokens
 from training.studies.byte_embeddings.paired_accuracy import BatchAccuracy, format_p_value, paired_p_value

@@ -24,7 +24,7 @@ from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers import read_chunks
 from pipelines.ingest.sources import list_sources
-from training.probes.tasks import read_task
+from training.evaluation.probes.tasks import read_task
 
 BITCIPHER = [sys.executable, "-m", "bitcipher"]
 # Shares of all documents of --grow: in the first version, and in each update.

@@ -12,8 +12,8 @@ from evaluate_vectors import restrict_to_shared
 from bitcipher.errors import BitcipherError
 from bitcipher.evaluation.evaluation_sets import list_similarity_files
 from bitcipher.vectors.cipher_vectors import CipherVectors
-from training.probes.probe_scores import probe
-from training.probes.tasks import read_task
+from training.evaluation.probes.probe_scores import probe
+from training.evaluation.probes.tasks import read_task
 
 # Minimum number of pairs of a set whose words all vectors have.
 MIN_PAIRS = 30

@@ -11,8 +11,8 @@ import numpy as np
 from bitcipher.evaluation.evaluation_sets import list_similarity_files
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import OOV
-from training.probes.probe_scores import ProbeResult, probe
-from training.probes.tasks import read_task
+from training.evaluation.probes.probe_scores import ProbeResult, probe
+from training.evaluation.probes.tasks import read_task
 
 
 def restrict_to_shared(tables: list[CipherVectors]) -> list[CipherVectors]:

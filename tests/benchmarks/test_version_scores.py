@@ -6,7 +6,7 @@ from compare_versions import rows
 from version_scores import EvaluationSets, Key, Record, load_units, median_cosine, rotate, score_versions
 
 from bitcipher.vectors.cipher_vectors import CipherVectors
-from training.probes.data import make_task
+from training.evaluation.probes.data import make_task
 
 WORDS = [f"{letter}{number}" for letter in "abcd" for number in range(10)]
 LABELS = {"a": "NOUN", "b": "VERB", "c": "ADJ", "d": "ADV"}

@@ -32,9 +32,9 @@ from training.loop.metrics_logger import read_metrics
 from training.loop.utilization import peak_of
 from training.models.build import build_model
 from training.models.flops import training_flops
-from training.prepare.text import prepare_text
-from training.pretraining_run import run_pretraining
-from training.recipe import Recipe, read_recipe
+from training.runs.prepare.text import prepare_text
+from training.runs.pretraining_run import run_pretraining
+from training.runs.recipe import Recipe, read_recipe
 
 RECIPE = """
 text: {validation_fraction: 0.02, tokenizer: {kind: bpe, vocab_size: 50304, sample_fraction: 0.2}}

@@ -17,10 +17,10 @@ from pathlib import Path
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 from training.loop.metrics_logger import read_metrics
-from training.prepare.text import prepare_text
-from training.prepare.vectors import prepare_vectors
-from training.pretraining_run import run_pretraining
-from training.recipe import Recipe, find_recipe, read_recipe
+from training.runs.prepare.text import prepare_text
+from training.runs.prepare.vectors import prepare_vectors
+from training.runs.pretraining_run import run_pretraining
+from training.runs.recipe import Recipe, find_recipe, read_recipe
 
 CALIBRATION_STEPS = 40
 EVAL_SEQUENCES = 4096

@@ -16,11 +16,11 @@ from bitcipher.embedding.spectral.basis import find_rotation
 from bitcipher.evaluation.neighbors import match_rows
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import OOV
-from training.probes import metrics
-from training.probes.data import TaskData
-from training.probes.fit import fit
-from training.probes.model import predict
-from training.probes.probe_scores import look_up
+from training.evaluation.probes.data import TaskData
+from training.evaluation.probes.fit import fit
+from training.evaluation.probes.model import predict
+from training.evaluation.probes.probe_scores import look_up
+from training.metrics import label_metrics
 
 # The most frequent words, whose cosines are compared.
 COMMON_WORDS = 10_000
@@ -142,10 +142,10 @@ def _features(vectors: CipherVectors, task: TaskData) -> torch.Tensor:
 
 def _probe_scores(trained: nn.Module, features: torch.Tensor, task: TaskData) -> dict[str, float]:
     predicted, truth = predict(trained, features).numpy()[task.test.words], task.test.labels
-    scores = {f"{task.name.upper()} accuracy": 100 * metrics.accuracy(truth, predicted)}
+    scores = {f"{task.name.upper()} accuracy": 100 * label_metrics.accuracy(truth, predicted)}
     if task.has_spans:
         tags: Any = np.array(task.labels)
-        spans = metrics.span_f1(tags[truth].tolist(), tags[predicted].tolist(), task.test.sentences.tolist())
+        spans = label_metrics.span_f1(tags[truth].tolist(), tags[predicted].tolist(), task.test.sentences.tolist())
         scores[f"{task.name.upper()} span F1"] = 100 * spans
     return scores
 

@@ -17,14 +17,14 @@ def load_libraries() -> None:
     import torch
     import torch.utils.tensorboard
 
-    import training.curves.comparison
-    import training.launch.pretraining
-    import training.pretraining_run
-    import training.verify.run_checks
-    from training.decoding.stored_model import open_model
+    import training.comparison.curves.comparison
+    import training.runs.launch.pretraining
+    import training.runs.pretraining_run
+    import training.runs.verify.run_checks
+    from training.evaluation.decoding.stored_model import open_model
 
     assert open_model
-    assert training.pretraining_run
+    assert training.runs.pretraining_run
     torch.set_num_threads(1)
 
 

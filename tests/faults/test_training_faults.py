@@ -16,8 +16,8 @@ from tiny_runs import RECIPE, config_of, curve_of, tiny_documents, write_tiny_te
 from bitcipher.errors import BitcipherError
 from training.loop.checkpoint_folders import find_latest_checkpoint, latest_checkpoint
 from training.loop.stop_request import STOP
-from training.pretraining_run import run_pretraining
-from training.runtime.workers import run_workers
+from training.runs.pretraining_run import run_pretraining
+from training.runs.workers import run_workers
 
 pytestmark = pytest.mark.long
 

@@ -31,10 +31,10 @@ from pipelines.reports.explore.page import write_page
 from training.data.special_tokens import special_tokens
 from training.data.token_streams import TokenDataset
 from training.data.tokenizer_files import load_tokenizer, vocab_size
-from training.decoding.generation import generate
-from training.decoding.options import DecodingOptions
-from training.embeddings.embedding_table import token_embeddings
+from training.evaluation.decoding.generation import generate
+from training.evaluation.decoding.options import DecodingOptions
 from training.models.build import build_model
+from training.models.embeddings.embedding_table import token_embeddings
 
 # Plain and vocalized words, tatweel, Arabic digits and punctuation, and Latin words.
 SENTENCES = (

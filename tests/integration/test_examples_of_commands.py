@@ -138,7 +138,7 @@ def check_arguments(arguments: list[str]) -> None:
 
 def test_examples_are_found():
     assert {"build", "probe", "reproduce tables", "submit"} <= set(examples_of_help())
-    assert {"cluster/README.md 0", "training/probes/README.md 1", "bitcipher/evaluation/README.md 0"} <= set(
+    assert {"cluster/README.md 0", "training/evaluation/probes/README.md 1", "bitcipher/evaluation/README.md 0"} <= set(
         examples_of_pages()
     )
 

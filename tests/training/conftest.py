@@ -2,7 +2,7 @@ import pytest
 import torch
 from tiny_runs import config_of, write_tiny_text
 
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
 
 
 @pytest.fixture(scope="session")

@@ -18,14 +18,14 @@ from transformers import (
 )
 
 from training.data.special_tokens import special_tokens
-from training.decoding.generation import generate
-from training.decoding.options import DecodingOptions
-from training.decoding.stored_model import open_model
+from training.evaluation.decoding.generation import generate
+from training.evaluation.decoding.options import DecodingOptions
+from training.evaluation.decoding.stored_model import open_model
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.models.checkpoint import load_model
 from training.models.parts import hidden_states, logits
 from training.models.replaced_tokens import extract_discriminator
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

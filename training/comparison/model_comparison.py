@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from bitcipher.files import storage
 from pipelines.runtime.progress import StageProgress
+from training.comparison.curves.comparison import compare_runs
 from training.comparison.recipe_runs import set_sources, train_recipe
 from training.comparison.score_table import score_table
-from training.curves.comparison import compare_runs
-from training.finetuning.options import make_finetune_options
-from training.finetuning.task_files import read_task
-from training.launch.finetuning import FinetuningResult, launch_finetuning
-from training.recipe import find_recipe, read_recipe
+from training.runs.launch.finetuning import FinetuningResult, launch_finetuning
+from training.runs.recipe import find_recipe, read_recipe
+from training.tasks.finetuning.options import make_finetune_options
+from training.tasks.finetuning.task_files import read_task
 
 
 class ComparedModel(NamedTuple):

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from bitcipher.files import storage
 from pipelines.runtime.progress import StageProgress
-from training.launch.pretraining import launch_pretraining
-from training.recipe import find_recipe, read_recipe
+from training.runs.launch.pretraining import launch_pretraining
+from training.runs.recipe import find_recipe, read_recipe
 
 PREPARED = "prepared"
 

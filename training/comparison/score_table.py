@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from bitcipher.files.markdown import format_spread, format_table
-from training.launch.finetuning import FinetuningResult
+from training.runs.launch.finetuning import FinetuningResult
 
 
 def score_table(

@@ -4,7 +4,7 @@ from math import isqrt
 
 import numpy as np
 
-from training.counter_rng import derive_key, uniform
+from training.data.counter_rng import derive_key, uniform
 
 # Rounds of the Feistel network. Four rounds are indistinguishable from a random permutation, even with queries of its
 # inverse (Luby & Rackoff 1988). The other four rounds are for small numbers of sequences, for which four are too few.

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import torch
 
-from training.errors import DivergenceError
 from training.loop.distributed import World
+from training.loop.errors import DivergenceError
 from training.loop.sharding import own_shard
 
 

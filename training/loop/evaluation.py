@@ -8,12 +8,12 @@ import torch
 
 from training.data.sequence_order import SequenceOrder
 from training.loop.distributed import World
-from training.loop.examples import Examples
 from training.loop.options import LoopOptions
 from training.loop.precision import autocast
 from training.loop.row_moments import N_MOMENTS, interval_of, mean_of, row_moments
 from training.loop.steps import SummedLoss, to_device
 from training.loop.whole_batch import WholeBatchLoss
+from training.objectives.text_examples import Examples
 
 # Prefix of the names of metrics whose mean is a log perplexity.
 PERPLEXITY = "perplexity"

@@ -1,6 +1,6 @@
 """Check that the launcher of a run still holds the lease of its folder.
 
-The launcher holds the lease (see `training.launch.run_dir`), and workers write to the folder. If the launcher was
+The launcher holds the lease (see `training.runs.launch.run_dir`), and workers write to the folder. If the launcher was
 suspended, another one may have taken over, and the workers of the first must stop before they write.
 """
 

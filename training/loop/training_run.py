@@ -11,8 +11,7 @@ from pathlib import Path
 import torch
 from transformers import PreTrainedModel
 
-from training.counter_rng import derive_key
-from training.embeddings.freeze_schedule import FreezeSchedule, set_embeddings_frozen
+from training.data.counter_rng import derive_key
 from training.loop.checkpoint_folders import find_latest_checkpoint, list_checkpoints, remove_old_checkpoints
 from training.loop.checkpoints import collect_tensors, load_checkpoint, save_checkpoint
 from training.loop.distributed import World
@@ -20,7 +19,6 @@ from training.loop.divergence import FiniteCheck, check_metrics, check_state
 from training.loop.early_stopping import note_evaluation, stops_early
 from training.loop.evaluation import evaluate
 from training.loop.evaluation_progress import EvaluationProgress
-from training.loop.examples import Examples
 from training.loop.metrics_logger import MetricsLogger, read_kept_metrics
 from training.loop.optimizer import (
     clip_gradients,
@@ -39,8 +37,10 @@ from training.loop.steps import StepData, SummedLoss, compute_gradients, iter_st
 from training.loop.stop_request import STOPPED, catching_stop_requests
 from training.loop.training_state import TrainingState
 from training.loop.utilization import UtilizationMeter, find_peak_flops
+from training.models.embeddings.freeze_schedule import FreezeSchedule, set_embeddings_frozen
+from training.models.losses import limiting_logits
 from training.models.parts import compile_layers
-from training.objectives.losses import limiting_logits
+from training.objectives.text_examples import Examples
 
 # Called with the number of completed steps and a short note on the losses.
 Advance = Callable[[int, str], None]

@@ -3,9 +3,9 @@
 from transformers import PreTrainedConfig
 
 from bitcipher.errors import BitcipherError
-from training.matrix_flops import FORWARD_AND_BACKWARD, attention_flops, layer_flops, linear_flops
 from training.models.deberta import DECODER_LAYERS
 from training.models.encoders import architecture_of
+from training.models.matrix_flops import FORWARD_AND_BACKWARD, attention_flops, layer_flops, linear_flops
 
 
 def training_flops(

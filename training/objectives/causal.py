@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from bitcipher.errors import BitcipherError
+from training.models.losses import rows_of, score_tokens, summed_loss, sums_of_rows
 from training.objectives.base import BatchContext, Objective, documents_of
-from training.objectives.losses import rows_of, score_tokens, summed_loss, sums_of_rows
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files.records import Float
-from training.counter_rng import derive_key, uniform
+from training.data.counter_rng import derive_key, uniform
+from training.models.losses import score_tokens, summed_loss, sums_of_rows
 from training.models.options import ModelOptions
 from training.objectives.base import BatchContext, Objective, documents_of
-from training.objectives.losses import score_tokens, summed_loss, sums_of_rows
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.counter_rng import derive_key, uniform
+from training.data.counter_rng import derive_key, uniform
+from training.models.losses import summed_loss
 from training.objectives.base import BatchContext
-from training.objectives.losses import summed_loss
 from training.objectives.masked import MaskedLM
 
 if TYPE_CHECKING:

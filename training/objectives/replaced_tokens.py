@@ -7,9 +7,9 @@ import numpy as np
 from pydantic import Field
 
 from bitcipher.files.records import Float
-from training.counter_rng import derive_key, uniform
+from training.data.counter_rng import derive_key, uniform
+from training.models.losses import rows_of, summed_loss_and_samples, sums_of_rows
 from training.objectives.base import BatchContext
-from training.objectives.losses import rows_of, summed_loss_and_samples, sums_of_rows
 from training.objectives.masked import MaskedLM
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files.records import Float
-from training.counter_rng import derive_key, uniform
+from training.data.counter_rng import derive_key, uniform
 from training.models.options import ModelOptions
 from training.objectives.base import Objective
 

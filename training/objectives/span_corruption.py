@@ -8,9 +8,9 @@ from pydantic import Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files.records import Float
-from training.counter_rng import derive_key, uniform
+from training.data.counter_rng import derive_key, uniform
+from training.models.losses import rows_of, score_tokens, summed_loss, sums_of_rows
 from training.objectives.base import BatchContext, Objective
-from training.objectives.losses import rows_of, score_tokens, summed_loss, sums_of_rows
 from training.objectives.masked import concat_columns
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, Field
 
+from training.models.losses import score_tokens, summed_loss, sums_of_rows
 from training.objectives.base import Objective
-from training.objectives.losses import score_tokens, summed_loss, sums_of_rows
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.errors import DivergenceError
+from training.loop.errors import DivergenceError
 from training.tasks.encoder import Encoder
 
 Kind = Literal["classification", "regression", "question-answering", "token-classification"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from training.counter_rng import derive_key, uniform
+from training.data.counter_rng import derive_key, uniform
 from training.tasks.answers import AnswerPrediction, Candidate
 from training.tasks.phrases import Phrase, Word, find_phrases, frequent_words, split_words
 from training.tasks.sentence_spans import sentence_spans

@@ -7,9 +7,9 @@ from itertools import chain
 import numpy as np
 
 from bitcipher.files import storage
+from training.data.conll import read_conll2003
 from training.metrics.classification import accuracy
-from training.probes.metrics import span_f1
-from training.probes.readers import read_conll2003
+from training.metrics.label_metrics import span_f1
 from training.tasks.base import IGNORED, Features, Kind, Part, check_outputs, get_examples
 from training.tasks.encoder import Encoder, Pieces
 

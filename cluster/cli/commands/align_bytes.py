@@ -36,7 +36,7 @@ def align_bytes(
     check_model_folder(model)
     storage.check_new(out)
     from cluster.cli.display.console import OUT
-    from training.decoding.stored_model import open_model
+    from training.evaluation.decoding.stored_model import open_model
     from training.models.parts import input_embeddings
     from training.studies.byte_embeddings.alignment import align, aligned_tokens  # the import of torch takes seconds
     from training.studies.byte_embeddings.stored_embeddings import save_byte_embeddings, table_digest

@@ -42,10 +42,12 @@ def probe(
     require_extra("training", "`bitcipher probe`")
     from cluster.cli.display.evaluation import print_probes, probe_fields
     from cluster.cli.display.result import print_result
-    from training.probes.tasks import read_task
+    from training.evaluation.probes.tasks import read_task
 
     labeled = read_task(task, data)
-    from training.probes.probe_scores import probe as run  # not at the top: the import of torch takes seconds
+    from training.evaluation.probes.probe_scores import (
+        probe as run,  # not at the top: the import of torch takes seconds
+    )
 
     results = [
         (name, table.vector_size, run(table, labeled, range(seeds), unknown)) for name, table in _read_each(vectors)

@@ -24,15 +24,17 @@ def evaluate_lm(
     """
     require_extra("training", "`bitcipher evaluate-lm`")
     from cluster.cli.display.markdown import print_markdown
-    from training.minimal_pairs.pair_files import read_pairs
+    from training.evaluation.minimal_pairs.pair_files import read_pairs
     from training.models.model_folder import check_model_folder
 
     read = read_pairs(pairs)
     if checkpoint is None:
         check_model_folder(model)
     from bitcipher.files.markdown import format_table
-    from training.decoding.stored_model import open_model  # not at the top: the import of torch takes seconds
-    from training.minimal_pairs.pair_accuracy import evaluate_pairs
+    from training.evaluation.decoding.stored_model import (
+        open_model,  # not at the top: the import of torch takes seconds
+    )
+    from training.evaluation.minimal_pairs.pair_accuracy import evaluate_pairs
 
     results = evaluate_pairs(*open_model(model, checkpoint), read)
     rows = [

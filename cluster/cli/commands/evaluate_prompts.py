@@ -17,8 +17,7 @@ def evaluate_prompts(
     template: Annotated[
         str,
         typer.Option(
-            help="YAML file, or name of a template in training/prompting/templates: trec, trec-chain-of-thought, sst2 "
-            "or rte.",
+            help="YAML file, or name of a built-in template: trec, trec-chain-of-thought, sst2 or rte.",
             metavar=NAME_OR_PATH,
         ),
     ],
@@ -39,18 +38,20 @@ def evaluate_prompts(
     """
     require_extra("training", "`bitcipher evaluate-prompts`")
     from cluster.cli.display.markdown import print_markdown
+    from training.evaluation.prompting.label_template import find_template, read_template
+    from training.evaluation.prompting.labeled_rows import read_labeled_rows
     from training.models.model_folder import check_model_folder
-    from training.prompting.label_template import find_template, read_template
-    from training.prompting.labeled_rows import read_labeled_rows
 
     read = read_template(find_template(template))
     rows, trained = read_labeled_rows(data, read), read_labeled_rows(train, read) if train else []
     if checkpoint is None:
         check_model_folder(model)
     from bitcipher.files.markdown import format_table
-    from training.decoding.stored_model import open_model  # not at the top: the import of torch takes seconds
+    from training.evaluation.decoding.stored_model import (
+        open_model,  # not at the top: the import of torch takes seconds
+    )
+    from training.evaluation.prompting.prompt_accuracy import evaluate_prompts, majority_accuracy
     from training.loop.distributed import World
-    from training.prompting.prompt_accuracy import evaluate_prompts, majority_accuracy
 
     loaded, tokenizer = open_model(model, checkpoint)
     loaded = loaded.to(World.current("auto").device)

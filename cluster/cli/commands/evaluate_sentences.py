@@ -48,7 +48,9 @@ def evaluate_sentences(
     loaded_vectors = CipherVectors.load(vectors, verify=True) if vectors else None
     if checkpoint is None:
         check_model_folder(model)
-    from training.decoding.stored_model import open_model  # not at the top: the import of torch takes seconds
+    from training.evaluation.decoding.stored_model import (
+        open_model,  # not at the top: the import of torch takes seconds
+    )
     from training.studies.class_centers.sentence_embeddings.evaluation import evaluate_sentences
 
     opened = open_model(model, checkpoint)

@@ -52,7 +52,7 @@ def evaluate_text_pairs(
     from training.data.table_rows import list_tables
     from training.data.text_pairs import read_text_pairs
     from training.models.model_folder import check_model_folder
-    from training.run_files import read_pair_columns
+    from training.runs.run_files import read_pair_columns
 
     of_run = read_pair_columns(model)
     columns = (source_column or of_run[0], target_column or of_run[1])
@@ -62,9 +62,11 @@ def evaluate_text_pairs(
     trained = read_text_pairs(list_tables(train), *columns) if train else []
     if checkpoint is None:
         check_model_folder(model)
-    from training.decoding.stored_model import open_model  # not at the top: the import of torch takes seconds
+    from training.evaluation.decoding.stored_model import (
+        open_model,  # not at the top: the import of torch takes seconds
+    )
+    from training.evaluation.text_pairs.evaluation import evaluate_text_pairs
     from training.loop.distributed import World
-    from training.text_pairs.evaluation import evaluate_text_pairs
 
     loaded, tokenizer = open_model(model, checkpoint)
     loaded = loaded.to(World.current("auto").device)

@@ -17,8 +17,8 @@ from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
 
 if TYPE_CHECKING:
-    from training.finetuning_grid.results import GridResults
-    from training.launch.finetuning import FinetuningResult
+    from training.runs.launch.finetuning import FinetuningResult
+    from training.search.finetuning_grid.results import GridResults
 
 
 @with_verbosity
@@ -78,11 +78,11 @@ def finetune(
     """
     require_extra("training", "`bitcipher finetune`")
     from pipelines.runtime.progress import StageProgress
-    from training.finetuning.options import make_finetune_options
-    from training.finetuning_grid.grid import launch_grid
-    from training.finetuning_grid.options import GridOptions
-    from training.launch.finetuning import launch_finetuning
-    from training.launch.trial_executor import TrialResources
+    from training.runs.launch.finetuning import launch_finetuning
+    from training.search.finetuning_grid.grid import launch_grid
+    from training.search.finetuning_grid.options import GridOptions
+    from training.search.trial_executor import TrialResources
+    from training.tasks.finetuning.options import make_finetune_options
 
     values = {"model": model, "task": task, "data": data, "vocabulary": vocabulary, "random_init": random_init}
     options, folder = make_finetune_options({**values, "seed": seed}, settings or []), storage.absolute(out)
@@ -119,7 +119,7 @@ def _print_run(result: "FinetuningResult") -> None:
 def _print_grid(results: "GridResults", folder: str) -> None:
     from cluster.cli.display.console import OUT
     from cluster.cli.display.markdown import print_markdown
-    from training.finetuning_grid.results import format_results
+    from training.search.finetuning_grid.results import format_results
 
     print_markdown(format_results(results))
     best = results.combinations[0].settings

@@ -43,8 +43,8 @@ def generate(
     if shots and prompts is None:
         raise BitcipherError("--shots needs --prompts.")
     require_extra("training", "`bitcipher generate`")
-    from training.decoding.options import DecodingOptions
-    from training.decoding.prompts import read_prompts
+    from training.evaluation.decoding.options import DecodingOptions
+    from training.evaluation.decoding.prompts import read_prompts
     from training.models.model_folder import check_model_folder
 
     options = DecodingOptions(
@@ -53,8 +53,8 @@ def generate(
     texts = [prompt or ""] if prompts is None else read_prompts(prompts).prompts(shots)
     if checkpoint is None:
         check_model_folder(model)
-    from training.decoding.generation import generate  # not at the top: the import of torch takes seconds
-    from training.decoding.stored_model import open_model
+    from training.evaluation.decoding.generation import generate  # not at the top: the import of torch takes seconds
+    from training.evaluation.decoding.stored_model import open_model
 
     loaded, tokenizer = open_model(model, checkpoint)
     generated = generate(loaded, tokenizer, texts, options)

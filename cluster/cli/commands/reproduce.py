@@ -80,7 +80,7 @@ def tables(
     require_extra("training", "`bitcipher reproduce`")
     from cluster.cli.display.console import OUT
     from pipelines.runtime.progress import StageProgress
-    from training.probes.tasks import read_task
+    from training.evaluation.probes.tasks import read_task
 
     tasks = [read_task(name, folder) for name, folder in folders.items() if folder]
     from training.studies.bit_cipher.tables import reproduce_tables  # not at the top: the import of torch takes seconds

@@ -16,7 +16,7 @@ from cluster.metavars import NAME_OR_PATH, PATH
 @with_verbosity
 def train(
     recipe: Annotated[
-        str, typer.Argument(help="YAML file, or name of a recipe in training/recipes.", metavar=NAME_OR_PATH)
+        str, typer.Argument(help="YAML file, or name of a recipe in training/runs/recipes.", metavar=NAME_OR_PATH)
     ],
     *,
     out: Annotated[str, typer.Option(help="Folder of the run: a path that all workers share, or a URI.", metavar=PATH)],
@@ -68,7 +68,7 @@ def compare(
     require_extra("training", "`bitcipher compare`")
     from cluster.cli.display.markdown import print_markdown
     from cluster.cli.display.result import print_result
-    from training.curves.comparison import compare_runs
+    from training.comparison.curves.comparison import compare_runs
 
     comparison = compare_runs(runs, out)
     groups = {"groups": comparison.summaries()}

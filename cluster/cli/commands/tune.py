@@ -16,7 +16,7 @@ from cluster.metavars import NAME_OR_PATH, PATH
 @with_verbosity
 def tune(
     recipe: Annotated[
-        str, typer.Argument(help="YAML file, or name of a recipe in training/recipes.", metavar=NAME_OR_PATH)
+        str, typer.Argument(help="YAML file, or name of a recipe in training/runs/recipes.", metavar=NAME_OR_PATH)
     ],
     *,
     out: Annotated[
@@ -62,10 +62,10 @@ def tune(
     from cluster.cli.display.console import OUT
     from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
-    from training.launch.trial_executor import TrialResources
-    from training.recipe import find_recipe, read_recipe
-    from training.tune.options import SearchOptions
-    from training.tune.search import launch_search
+    from training.runs.recipe import find_recipe, read_recipe
+    from training.search.trial_executor import TrialResources
+    from training.search.tune.options import SearchOptions
+    from training.search.tune.search import launch_search
 
     folder, resources = storage.absolute(out), TrialResources(max_concurrent_trials, gpus)
     options = SearchOptions(

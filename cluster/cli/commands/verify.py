@@ -32,12 +32,12 @@ def verify(
     from pipelines.runtime.progress import StageProgress
     from pipelines.runtime.runtime import open_runtime
     from pipelines.verify.verify import verify as verify_build
-    from training.verify.training_folders import find_training_folders
+    from training.runs.verify.training_folders import find_training_folders
 
     with StageProgress() as progress, open_runtime(workers, memory_mib << 20) as runtime:
         if find_training_folders(folder):
             require_extra("training", "`bitcipher verify` of a training run")
-            from training.verify.run_checks import verify_training
+            from training.runs.verify.run_checks import verify_training
 
             result = verify_training(folder, runtime, progress)
         else:

@@ -12,8 +12,8 @@ from cluster.cli.display.tables import TextTable
 
 if TYPE_CHECKING:
     from bitcipher.table.keys import Oov
-    from training.probes.data import TaskData
-    from training.probes.probe_scores import ProbeResult
+    from training.evaluation.probes.data import TaskData
+    from training.evaluation.probes.probe_scores import ProbeResult
 
 # Maximum number of unknown words to show.
 EXAMPLES = 5

@@ -14,7 +14,7 @@ from bitcipher.files import storage
 from cluster.cli.display.console import OUT
 from cluster.cli.main import app
 from pipelines.options import BuildOptions
-from training.probes.tasks import read_task
+from training.evaluation.probes.tasks import read_task
 from training.studies.bit_cipher.paper_tables import paper_tables
 from training.studies.bit_cipher.tables import reproduce_tables
 

@@ -35,11 +35,11 @@ def text_options(record: type[Record], prefix: str = "") -> set[str]:
 
 
 def test_all_options_that_are_paths_are_known():
-    from training.finetuning.options import FinetuneOptions
-    from training.recipe import Recipe
+    from training.runs.recipe import Recipe
     from training.studies.downscaling.filter.options import FilterOptions
     from training.studies.downscaling.sweep.options import Study
     from training.studies.downscaling.tokenizer_selection.choose_tokenizer import ChoiceOptions
+    from training.tasks.finetuning.options import FinetuneOptions
 
     options = text_options(Recipe) | text_options(FinetuneOptions) | text_options(Study)
     options |= text_options(FilterOptions, "language.")

@@ -3,7 +3,7 @@
 import pytest
 from tiny_runs import config_of, curve_of
 
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -12,12 +12,12 @@ from safetensors.torch import load_file
 from tiny_runs import config_of, curve_of
 
 from bitcipher.errors import BitcipherError
-from training.finetuning.options import FinetuneOptions
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.loop.distributed import World
 from training.loop.options import LoopOptions
 from training.loop.steps import iter_steps
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
+from training.tasks.finetuning.options import FinetuneOptions
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -14,7 +14,7 @@ from bitcipher.files import json_files
 from bitcipher.files.file_digests import write_digests
 from training.loop.checkpoint_folders import latest_checkpoint, read_checkpoint_digests
 from training.loop.metrics_logger import read_metrics
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -8,12 +8,12 @@ import torch
 from tiny_runs import config_of, curve_of
 
 from bitcipher.errors import BitcipherError
-from training.errors import DivergenceError
 from training.loop.checkpoint_folders import find_latest_checkpoint, latest_checkpoint
 from training.loop.divergence import FiniteCheck
+from training.loop.errors import DivergenceError
 from training.models.checkpoint import load_model
 from training.objectives.causal import CausalLM
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -17,8 +17,8 @@ from training.loop.checkpoint_folders import checkpoint_names, list_checkpoints,
 from training.loop.early_stopping import note_evaluation, stops_early
 from training.loop.options import LoopOptions
 from training.loop.training_state import TrainingState
-from training.pretraining_run import evaluate_run, run_pretraining
-from training.recipe import Recipe
+from training.runs.pretraining_run import evaluate_run, run_pretraining
+from training.runs.recipe import Recipe
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -15,11 +15,11 @@ from training.loop import evaluation_progress
 from training.loop.distributed import World
 from training.loop.evaluation import evaluate, evaluation_ids
 from training.loop.evaluation_progress import EVALUATING, read_evaluated_fraction
-from training.loop.examples import TextExamples
 from training.loop.options import LoopOptions
 from training.loop.row_moments import interval_of, mean_of, row_moments
-from training.pretraining_run import make_training_run, run_pretraining
-from training.recipe import Recipe
+from training.objectives.text_examples import TextExamples
+from training.runs.pretraining_run import make_training_run, run_pretraining
+from training.runs.recipe import Recipe
 
 
 def test_evaluated_examples_are_a_fixed_sample_of_all():

@@ -7,13 +7,13 @@ import torch
 from safetensors.torch import load_file
 from tiny_runs import Interruption, config_of, curve_of, interrupting_after
 
-from training.errors import DivergenceError
 from training.loop.checkpoint_folders import find_latest_checkpoint, latest_checkpoint
 from training.loop.distributed import World
+from training.loop.errors import DivergenceError
 from training.loop.options import LoopOptions
 from training.loop.precision import autocast_dtype
 from training.objectives.causal import CausalLM
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

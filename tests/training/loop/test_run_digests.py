@@ -18,7 +18,7 @@ from training.loop.checkpoint_folders import (
 )
 from training.loop.metrics_logger import read_metrics
 from training.models.checkpoint import load_model
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

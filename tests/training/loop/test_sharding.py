@@ -10,18 +10,18 @@ from two_processes import on_two
 
 from bitcipher.errors import BitcipherError
 from training.data.special_tokens import SpecialTokens
-from training.errors import DivergenceError
-from training.finetuning.options import FinetuneOptions
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.loop.distributed import World
 from training.loop.divergence import check_state
+from training.loop.errors import DivergenceError
 from training.loop.optimizer import make_optimizer
 from training.loop.options import LoopOptions
 from training.loop.sharding import shard_layers
 from training.models.build import build_model
 from training.models.checkpoint import load_model
 from training.models.options import ModelOptions
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
+from training.tasks.finetuning.options import FinetuneOptions
 
 ENCODER = {"architecture": "modernbert", "num_hidden_layers": 2}
 MODELS = {

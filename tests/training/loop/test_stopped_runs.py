@@ -9,8 +9,8 @@ from tiny_runs import config_of, curve_of
 from bitcipher.files import storage
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.loop.stop_request import STOP, STOPPED, catching_stop_requests
-from training.pretraining_run import run_pretraining
-from training.runtime.calls import writing_stop_file
+from training.runs.calls import writing_stop_file
+from training.runs.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

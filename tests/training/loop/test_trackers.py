@@ -9,7 +9,7 @@ from tiny_runs import Interruption, config_of, curve_of, interrupting_after
 from bitcipher.errors import BitcipherError
 from training.loop.options import LoopOptions
 from training.loop.trackers.open_trackers import check_trackers
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -8,7 +8,7 @@ from tiny_runs import Interruption, config_of, curve_of, interrupting_after
 
 from bitcipher.errors import BitcipherError
 from training.loop.checkpoint_folders import latest_checkpoint
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -13,7 +13,7 @@ from training.loop.steps import StepData
 from training.loop.utilization import UtilizationMeter, find_peak_flops, peak_of
 from training.models.checkpoint import load_model
 from training.models.flops import training_flops
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

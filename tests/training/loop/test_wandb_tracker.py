@@ -8,7 +8,7 @@ import pytest
 from tiny_runs import Interruption, config_of, curve_of, interrupting_after
 
 from bitcipher.files import storage
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
 
 wandb = pytest.importorskip("wandb")
 

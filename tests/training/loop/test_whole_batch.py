@@ -10,7 +10,7 @@ from two_processes import on_two
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.loop.distributed import World
 from training.loop.whole_batch import backward_of_batch
-from training.pretraining_run import run_pretraining
+from training.runs.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

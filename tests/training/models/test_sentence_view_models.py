@@ -6,11 +6,11 @@ import torch
 from tiny_models import SPECIALS, TINY, VOCABULARY, batch_of, model_of
 
 from bitcipher.errors import BitcipherError
-from training.embeddings.embedding_table import TokenEmbeddings
-from training.embeddings.initialize import init_embeddings
-from training.embeddings.options import EmbeddingInitOptions
 from training.models.build import build_model
 from training.models.checkpoint import load_model, save_model
+from training.models.embeddings.embedding_table import TokenEmbeddings
+from training.models.embeddings.initialize import init_embeddings
+from training.models.embeddings.options import EmbeddingInitOptions
 from training.models.options import ENCODERS, ModelOptions
 from training.models.parts import hidden_states, input_embeddings
 from training.models.sentence_views import embed_sentences

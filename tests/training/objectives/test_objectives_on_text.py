@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from training.counter_rng import derive_key
+from training.data.counter_rng import derive_key
 from training.data.sequence_order import SequenceOrder
 from training.data.special_tokens import special_tokens
 from training.data.token_shards import finish_dataset, write_shard

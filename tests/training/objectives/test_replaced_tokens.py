@@ -5,9 +5,9 @@ import pytest
 import torch
 from batch_contexts import VOCABULARY, gradients, make_context, model_for, tensors
 
+from training.models import losses
+from training.models.losses import summed_loss_and_samples
 from training.models.parts import hidden_states, logits
-from training.objectives import losses
-from training.objectives.losses import summed_loss_and_samples
 from training.objectives.masked import MaskedLM
 from training.objectives.replaced_tokens import ReplacedTokens
 

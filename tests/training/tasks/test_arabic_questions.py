@@ -6,8 +6,8 @@ import pytest
 from test_question_answering import answer, question
 from tiny_encoders import KINDS, encoder
 
-from training.finetuning.task_files import read_task
 from training.tasks.arabic_questions import ArabicQuestionTask
+from training.tasks.finetuning.task_files import read_task
 from training.tasks.sentence_spans import sentence_spans
 
 CONTEXT = "ولد «القط» في القاهرة. جلس على السجادةِ الكبيرة، ثم نام! هل رآه أحد؟ في البيت الكبير."

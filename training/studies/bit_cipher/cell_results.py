@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from training.probes.probe_scores import ProbeResult
+from training.evaluation.probes.probe_scores import ProbeResult
 from training.studies.bit_cipher.vector_models import CountedBuild, PeerVectors, VectorModel
 
 

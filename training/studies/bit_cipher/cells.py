@@ -10,9 +10,9 @@ from pydantic import Field
 from bitcipher.files import json_files, storage
 from bitcipher.files.records import FROM_LIST, Record
 from pipelines.embed.embed_counts import EMBEDDING_VERSION
-from training.probes.data import Split, TaskData
-from training.probes.fit import PROBE_VERSION, SETTINGS
-from training.probes.probe_scores import ProbeResult
+from training.evaluation.probes.data import Split, TaskData
+from training.evaluation.probes.fit import PROBE_VERSION, SETTINGS
+from training.evaluation.probes.probe_scores import ProbeResult
 from training.studies.bit_cipher.vector_models import CountedBuild, PeerVectors, VectorModel
 
 CELLS = "cells"

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from bitcipher.cipher import BitCipher
-from training.figures import open_frame, to_png
+from training.comparison.figures import open_frame, to_png
 from training.studies.bit_cipher.cell_results import CellResult, builds_of, find_cell
 from training.studies.bit_cipher.paper_tables import PaperGrid
 from training.studies.bit_cipher.vector_models import PAPER_WINDOW, VectorModel, grid_models

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from bitcipher.files import storage
 from pipelines.runtime.progress import StageProgress
+from training.comparison.curves.comparison import compare_runs
 from training.comparison.recipe_runs import set_sources, train_recipe
-from training.curves.comparison import compare_runs
 
 # Recipe and changed options of each curve of Figure 4. The first curve is the baseline.
 FIGURE_4 = {

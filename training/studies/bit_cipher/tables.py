@@ -7,8 +7,8 @@ with one row per table cell, the figures, and `cells/`, from which an interrupte
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bitcipher.errors import BitcipherError
-from training.probes.data import TaskData
-from training.probes.probe_scores import ProbeResult, probe
+from training.evaluation.probes.data import TaskData
+from training.evaluation.probes.probe_scores import ProbeResult, probe
 from training.studies.bit_cipher.cell_results import CellResult
 from training.studies.bit_cipher.cells import Cell, read_cell, write_cell
 from training.studies.bit_cipher.paper_tables import PaperGrid, paper_tables

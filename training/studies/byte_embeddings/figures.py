@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from training.figures import open_frame, to_png
+from training.comparison.figures import open_frame, to_png
 from training.studies.byte_embeddings.alignment import ByteEmbeddings
 from training.studies.byte_embeddings.losses import alignment_loss
 from training.studies.byte_embeddings.options import AlignmentOptions

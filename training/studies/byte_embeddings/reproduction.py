@@ -19,17 +19,17 @@ from bitcipher.files.markdown import format_table
 from bitcipher.files.settings import apply_settings
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
+from training.comparison.figures import open_frame, to_png
 from training.data.token_streams import TokenDataset
-from training.decoding.stored_model import open_model
-from training.figures import open_frame, to_png
+from training.evaluation.decoding.stored_model import open_model
 from training.loop.distributed import World
-from training.loop.examples import TextExamples
 from training.models.parts import input_embeddings
 from training.objectives.masked import MaskedLM
-from training.prepare.text import prepare_text
-from training.pretraining_run import make_examples
-from training.recipe import Recipe
-from training.run_files import CONFIG, TOKENIZER, PretrainingConfig
+from training.objectives.text_examples import TextExamples
+from training.runs.prepare.text import prepare_text
+from training.runs.pretraining_run import make_examples
+from training.runs.recipe import Recipe
+from training.runs.run_files import CONFIG, TOKENIZER, PretrainingConfig
 from training.studies.byte_embeddings.alignment import ByteEmbeddings, align, aligned_tokens
 from training.studies.byte_embeddings.figures import draw_loss_surfaces, draw_norms, draw_principal_components
 from training.studies.byte_embeddings.options import AlignmentOptions

@@ -11,8 +11,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from bitcipher.errors import BitcipherError
+from training.models.losses import score_tokens, summed_loss
 from training.models.parts import hidden_states, input_embeddings
-from training.objectives.losses import score_tokens, summed_loss
 from training.studies.byte_embeddings.alignment import ByteEmbeddings
 from training.studies.byte_embeddings.table_replacement import replaced_input_embeddings
 from training.studies.byte_embeddings.whole_words import WordBatch

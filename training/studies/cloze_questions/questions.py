@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from training.counter_rng import derive_key, uniform
+from training.data.counter_rng import derive_key, uniform
 from training.studies.cloze_questions.contexts import Context
 from training.studies.cloze_questions.options import ClozeOptions
 from training.studies.cloze_questions.restatements import AnswerPlace, Candidate, Restatements

@@ -11,7 +11,7 @@ from bitcipher.files import storage
 from pipelines.ingest.documents import read_all_documents
 from pipelines.ingest.sources import Source
 from pipelines.runtime.progress import StageProgress
-from training.counter_rng import derive_key, uniform
+from training.data.counter_rng import derive_key, uniform
 from training.studies.cloze_questions.contexts import Context, split_document
 from training.studies.cloze_questions.options import ClozeOptions
 from training.studies.cloze_questions.question_words import QUESTION_WORDS

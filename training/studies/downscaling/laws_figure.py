@@ -4,11 +4,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
-from training.figures import open_frame, to_png
+from training.comparison.figures import open_frame, to_png
 from training.studies.downscaling.scaling.power_law import fit_power_law
 from training.studies.downscaling.scaling.published import published
 
-# Colors of Okabe and Ito, which are safe for color-blind readers, as in `training.curves`.
+# Colors of Okabe and Ito, which are safe for color-blind readers, as in `training.comparison.curves`.
 _BLUE, _ORANGE, _GREEN, _BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
 
 

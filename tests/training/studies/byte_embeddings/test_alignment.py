@@ -12,8 +12,8 @@ from tokenizers.models import WordLevel
 from bitcipher.errors import BitcipherError
 from training.data.token_streams import TokenDataset
 from training.models.parts import input_embeddings
-from training.pretraining_run import make_training_run
-from training.recipe import Recipe
+from training.runs.pretraining_run import make_training_run
+from training.runs.recipe import Recipe
 from training.studies import byte_embeddings
 from training.studies.byte_embeddings import stored_embeddings
 from training.studies.byte_embeddings.alignment import align, aligned_tokens

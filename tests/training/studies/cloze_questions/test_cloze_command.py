@@ -6,7 +6,7 @@ import json
 import pytest
 import user_folder
 
-from training.finetuning.task_files import read_task
+from training.tasks.finetuning.task_files import read_task
 
 SENTENCE = "The {} river crosses the town of {} in the north, and {} bridges of the old kind were built in {}."
 NAMES = ("Elbe", "Oder", "Tiber", "Seine", "Ebro", "Tagus", "Volga", "Don", "Neva", "Po")

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
-from training.recipe import find_recipe, read_recipe
+from training.runs.recipe import find_recipe, read_recipe
 
 RECIPES = ("bert", "roberta", "electra", "deberta", "deberta-v3")
 MODELS = ("BERT", "BERT, random weights", "BERT, dynamic masks", "RoBERTa", "ELECTRA", "DeBERTa")

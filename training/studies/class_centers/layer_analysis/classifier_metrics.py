@@ -11,11 +11,6 @@ import torch
 
 from bitcipher.errors import BitcipherError
 from training.data.tokenizer_files import load_tokenizer
-from training.finetuning.examples import select_rows
-from training.finetuning.finetuning_run import build_run_model, make_encoder
-from training.finetuning.head_states import head_states
-from training.finetuning.run_files import CONFIG, FinetuningConfig
-from training.finetuning.task_files import find_tokenizer, read_task
 from training.loop.checkpoint_folders import list_checkpoints
 from training.loop.distributed import World
 from training.loop.evaluation import evaluation_ids
@@ -23,6 +18,11 @@ from training.studies.class_centers.layer_analysis.center_metrics import HELD_OU
 from training.studies.class_centers.layer_analysis.checkpoint_models import checkpoint_models
 from training.studies.class_centers.layer_analysis.records import LayerMetric, to_records
 from training.tasks.base import Features
+from training.tasks.finetuning.examples import select_rows
+from training.tasks.finetuning.finetuning_run import build_run_model, make_encoder
+from training.tasks.finetuning.head_states import head_states
+from training.tasks.finetuning.run_files import CONFIG, FinetuningConfig
+from training.tasks.finetuning.task_files import find_tokenizer, read_task
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

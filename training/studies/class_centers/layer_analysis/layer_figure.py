@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from training.figures import open_frame, to_png
+from training.comparison.figures import open_frame, to_png
 from training.studies.class_centers.layer_analysis.center_metrics import ACCURACY, MISMATCH, MODEL_ACCURACY
 from training.studies.class_centers.layer_analysis.records import LayerMetric
 

@@ -8,13 +8,13 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from pipelines.runtime.progress import StageProgress
-from training.curves.comparison import copy_files
-from training.finetuning.run_files import CONFIG as FINETUNING_CONFIG
-from training.probes.tasks import read_task
+from training.comparison.curves.comparison import copy_files
+from training.evaluation.probes.tasks import read_task
 from training.studies.class_centers.layer_analysis.checkpoint_metrics import measure_layers
 from training.studies.class_centers.layer_analysis.classifier_metrics import measure_classifier
 from training.studies.class_centers.layer_analysis.layer_figure import draw_layers
 from training.studies.class_centers.layer_analysis.records import to_table
+from training.tasks.finetuning.run_files import CONFIG as FINETUNING_CONFIG
 
 
 def write_layer_report(

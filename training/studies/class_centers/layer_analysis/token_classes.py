@@ -6,7 +6,7 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.data.special_tokens import SpecialTokens
-from training.loop.examples import Batch
+from training.objectives.text_examples import Batch
 
 
 def frequent_tokens(batches: Iterable[Batch], n_classes: int, specials: SpecialTokens) -> np.ndarray:

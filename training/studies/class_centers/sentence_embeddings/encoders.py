@@ -8,13 +8,13 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedModel
 
 from bitcipher.errors import BitcipherError
-from training.finetuning.examples import select_rows
-from training.finetuning.finetuning_run import make_encoder
 from training.models.encoders import architecture_of
 from training.models.options import ENCODERS
 from training.models.replaced_tokens import find_encoder
 from training.models.sentence_views import embed_sentences
 from training.tasks.base import Features
+from training.tasks.finetuning.examples import select_rows
+from training.tasks.finetuning.finetuning_run import make_encoder
 
 SENTENCES_PER_BATCH = 64
 # Seed of random weights.

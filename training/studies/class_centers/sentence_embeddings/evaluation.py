@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.runtime.progress import StageProgress
-from training.curves.comparison import copy_files
+from training.comparison.curves.comparison import copy_files
 from training.loop.distributed import World
 from training.studies.class_centers.sentence_embeddings.class_accuracy import (
     accuracy_table,

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.manifold import TSNE
 
-from training.curves.figure import COLORS
-from training.figures import to_png
+from training.comparison.curves.figure import COLORS
+from training.comparison.figures import to_png
 from training.studies.class_centers.sentence_embeddings.labeled_sentences import LabeledSentences
 
 PANEL_INCHES = 3.6

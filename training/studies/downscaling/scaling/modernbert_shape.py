@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bitcipher.errors import BitcipherError
-from training.matrix_flops import FORWARD_AND_BACKWARD, layer_flops, linear_flops
+from training.models.matrix_flops import FORWARD_AND_BACKWARD, layer_flops, linear_flops
 from training.studies.downscaling.scaling.shape import LENGTH, POSITIONS, TOKEN_TYPES, VOCABULARY, Shape
 
 

@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass, fields
 from typing import Self
 
 from bitcipher.errors import BitcipherError
-from training.matrix_flops import FORWARD_AND_BACKWARD, layer_flops, linear_flops
+from training.models.matrix_flops import FORWARD_AND_BACKWARD, layer_flops, linear_flops
 
 # Vocabulary size: 19,000 tokens of byte-level BPE (section 3.3) and ten special tokens. Only this number gives all
 # printed model sizes.

@@ -22,13 +22,13 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
-from training.figures import open_frame, to_png
+from training.comparison.figures import open_frame, to_png
 from training.studies.downscaling.scaling.power_law import BrokenPowerLaw, PowerLaw
 from training.studies.downscaling.sweep.laws import LawFit, ScalingLaws
 from training.studies.downscaling.sweep.measures import Measures
 from training.studies.downscaling.sweep.tables import format_scientific
 
-# Colors of Okabe and Ito, which are safe for color-blind readers, as in `training.curves`.
+# Colors of Okabe and Ito, which are safe for color-blind readers, as in `training.comparison.curves`.
 BLUE, ORANGE, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
 GRAY = "#999999"
 PANEL_INCHES = (7.0, 4.6)

@@ -5,7 +5,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, LogFormatterSciNotation, MaxNLocator
 
-from training.figures import to_png
+from training.comparison.figures import to_png
 from training.studies.downscaling.sweep.figures import (
     BLUE,
     GRAY,

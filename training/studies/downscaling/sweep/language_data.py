@@ -12,8 +12,8 @@ from pipelines.runtime.runtime import Runtime
 from training.data.token_streams import TokenDataset
 from training.data.tokenizer_files import load_tokenizer, vocab_size
 from training.data.tokenizer_options import TokenizerOptions
-from training.prepare.text import prepare_text
-from training.recipe import TextOptions
+from training.runs.prepare.text import prepare_text
+from training.runs.recipe import TextOptions
 from training.studies.downscaling.filter.filter_corpus import filter_corpus
 from training.studies.downscaling.filter.filter_manifest import FilterCounts
 from training.studies.downscaling.filter.options import FilterOptions

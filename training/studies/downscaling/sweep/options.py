@@ -17,11 +17,11 @@ from bitcipher.files.settings import apply_settings
 from bitcipher.files.yaml_files import find_yaml, read_yaml
 from pipelines.ingest.read_options import Format
 from training.data.tokenizer_options import TokenizerOptions
-from training.finetuning.task_files import GLUE
 from training.loop.options import LoopOptions
 from training.studies.downscaling.scaling.modernbert_shape import ModernBertShape
 from training.studies.downscaling.scaling.shape import SEQUENCES, Shape
 from training.studies.downscaling.scaling.shapes import larger, set_1, set_2, set_3, smallest
+from training.tasks.finetuning.task_files import GLUE
 
 Init = Literal["random", "cipher"]
 INITS: tuple[str, ...] = get_args(Init)

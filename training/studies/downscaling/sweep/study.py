@@ -12,18 +12,14 @@ from bitcipher.files.records import Float, Record
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
 from pipelines.store.recorded_inputs import GivenInputs
-from training.finetuning.options import FinetuneOptions
-from training.finetuning.run_files import CONFIG as FINETUNING
-from training.finetuning.run_inputs import inputs_of_runs
-from training.finetuning.task_files import read_task
-from training.launch.run_dir import check_run, check_run_dir, leasing_run_dir, prepare_run_dir
-from training.launch.trial_executor import TrialResources, has_ended, run_stage
-from training.prepare.recipe_inputs import inputs_of_recipes
-from training.prepare.vectors import prepare_vectors
-from training.recipe import Recipe
-from training.run_files import CONFIG as PRETRAINING
-from training.run_files import ENDED
-from training.runtime.trials import Trial
+from training.runs.launch.run_dir import check_run, check_run_dir, leasing_run_dir, prepare_run_dir
+from training.runs.prepare.recipe_inputs import inputs_of_recipes
+from training.runs.prepare.vectors import prepare_vectors
+from training.runs.recipe import Recipe
+from training.runs.run_files import CONFIG as PRETRAINING
+from training.runs.run_files import ENDED
+from training.search.trial_executor import TrialResources, has_ended, run_stage
+from training.search.trials import Trial
 from training.studies.downscaling.sweep.budget import Speed, fit_budget, scale_study
 from training.studies.downscaling.sweep.findings import Findings
 from training.studies.downscaling.sweep.language_data import PreparedLanguage, prepare_languages, read_tokenizer_rows
@@ -40,6 +36,10 @@ from training.studies.downscaling.sweep.trials import (
     make_trial_options,
     pretraining_trials,
 )
+from training.tasks.finetuning.options import FinetuneOptions
+from training.tasks.finetuning.run_files import CONFIG as FINETUNING
+from training.tasks.finetuning.run_inputs import inputs_of_runs
+from training.tasks.finetuning.task_files import read_task
 
 STUDY = "study.json"
 

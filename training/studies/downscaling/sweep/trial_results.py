@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from bitcipher.files import storage
-from training.finetuning.run_files import PREDICTIONS, TASK_INFO, TaskInfo
 from training.loop.options import LoopOptions
-from training.run_files import ENDED
+from training.runs.run_files import ENDED
 from training.studies.downscaling.sweep.findings import Evaluation, PretrainedModel, Score
 from training.studies.downscaling.sweep.trial_runs import TrialEnd, read_run_metrics
 from training.studies.downscaling.sweep.trials import FinetuningTrial, PretrainingTrial, name_checkpoint
+from training.tasks.finetuning.run_files import PREDICTIONS, TASK_INFO, TaskInfo
 
 
 def read_model(trial: PretrainingTrial, folder: str, vocabulary: int, loop: LoopOptions) -> PretrainedModel | None:

@@ -5,15 +5,15 @@ from typing import Any
 
 from bitcipher.files import json_files, storage
 from bitcipher.files.records import Record
-from training.errors import DivergenceError
-from training.finetuning.finetuning_run import run_finetuning
 from training.loop.checkpoint_folders import CHECKPOINTS
+from training.loop.errors import DivergenceError
 from training.loop.metrics_logger import read_metrics
 from training.loop.run_store import copying_run
-from training.pretraining_run import evaluate_run, run_pretraining
-from training.recipe import Recipe
-from training.run_files import CONFIG, ENDED
+from training.runs.pretraining_run import evaluate_run, run_pretraining
+from training.runs.recipe import Recipe
+from training.runs.run_files import CONFIG, ENDED
 from training.studies.downscaling.sweep.early_stopping import stop_reason
+from training.tasks.finetuning.finetuning_run import run_finetuning
 
 _ALL_SEQUENCES = 2**62  # more than any test split has
 

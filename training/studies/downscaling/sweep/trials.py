@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from bitcipher.files import storage
 from training.data.tokenizer_options import TokenizerOptions
-from training.embeddings.options import EmbeddingInitOptions
-from training.finetuning.options import FinetuneOptions
-from training.finetuning.task_files import glue_folder
 from training.loop.options import LoopOptions
+from training.models.embeddings.options import EmbeddingInitOptions
 from training.models.options import ModelOptions
-from training.recipe import Recipe, TextOptions
+from training.runs.recipe import Recipe, TextOptions
 from training.studies.downscaling.scaling.shape import Shape
 from training.studies.downscaling.scaling.shapes import select_spanning
 from training.studies.downscaling.sweep.options import LANGUAGES, LARGE_PARAMETERS, SHAPES, Study
+from training.tasks.finetuning.options import FinetuneOptions
+from training.tasks.finetuning.task_files import glue_folder
 
 CONSTRAINED, UNCONSTRAINED = LANGUAGES
 

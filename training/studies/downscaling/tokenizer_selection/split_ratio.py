@@ -6,7 +6,7 @@ from heapq import heappush, heapreplace
 from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
-from training.counter_rng import derive_key
+from training.data.counter_rng import derive_key
 from training.data.tokenizer_files import plain_text_tokenizer
 
 # Maximum number of words of an example: the length of spans in Deshpande et al. (2023), section 3.2.

@@ -9,11 +9,11 @@ from typer.testing import CliRunner
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
-from training.finetuning.finetuning_run import run_finetuning
-from training.finetuning.options import make_finetune_options
-from training.finetuning.run_files import CONFIG
 from training.studies.class_centers.layer_analysis.center_metrics import HELD_OUT, TRAIN, Samples, center_metrics
 from training.studies.class_centers.layer_analysis.classifier_metrics import measure_classifier
+from training.tasks.finetuning.finetuning_run import run_finetuning
+from training.tasks.finetuning.options import make_finetune_options
+from training.tasks.finetuning.run_files import CONFIG
 
 LOOP = {"learning_rate": 3e-3, "batch_size": 16, "max_steps": 60, "eval_steps": 30, "save_steps": 30, "device": "cpu"}
 

@@ -11,10 +11,10 @@ from bitcipher.errors import BitcipherError
 from training.data.special_tokens import special_tokens
 from training.data.tokenizer_files import vocab_size
 from training.data.train_tokenizer import train_tokenizer
+from training.evaluation.probes.data import make_task
+from training.evaluation.probes.tasks import read_task
 from training.models.build import build_model
 from training.models.options import ModelOptions
-from training.probes.data import make_task
-from training.probes.tasks import read_task
 from training.studies.class_centers.layer_analysis import labeled_words as words_module
 from training.studies.class_centers.layer_analysis.labeled_words import label_words, word_accuracies
 from training.studies.class_centers.layer_analysis.linear_probe import probe_accuracy

@@ -10,9 +10,9 @@ from matplotlib.image import imread
 from tiny_runs import config_of
 
 from bitcipher.errors import BitcipherError
-from training.curves.run_groups import read_run
-from training.pretraining_run import run_pretraining
-from training.probes.tasks import read_task
+from training.comparison.curves.run_groups import read_run
+from training.evaluation.probes.tasks import read_task
+from training.runs.pretraining_run import run_pretraining
 from training.studies.class_centers.layer_analysis.checkpoint_metrics import measure_layers
 from training.studies.class_centers.layer_analysis.layer_figure import draw_layers
 from training.studies.class_centers.layer_analysis.records import LayerMetric, to_table

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from cluster.cli.main import app
-from training.decoding.stored_model import open_model
+from training.evaluation.decoding.stored_model import open_model
 from training.studies.class_centers.sentence_embeddings.encoders import (
     check_encoder,
     encode_texts,

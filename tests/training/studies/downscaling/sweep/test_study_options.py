@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from bitcipher.errors import BitcipherError
-from training.finetuning.task_files import GLUE, glue_folder
 from training.studies.downscaling.scaling.shape import SEQUENCES
 from training.studies.downscaling.sweep import options
 from training.studies.downscaling.sweep.options import LOOP_DEFAULTS, SETS, Study, find_study, make_study, read_study
 from training.studies.downscaling.sweep.trials import make_recipe, pretraining_trials, select_shapes
+from training.tasks.finetuning.task_files import GLUE, glue_folder
 
 SHIPPED = sorted(path.stem for path in (Path(options.__file__).parent / "recipes").glob("*.yaml"))
 

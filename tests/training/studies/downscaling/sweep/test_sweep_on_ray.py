@@ -16,10 +16,10 @@ import tiny_study
 from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files
 from pipelines.store.lease import Lease
-from training.launch.trial_executor import TrialResources, run_trials
 from training.loop.run_lease import RUN_LEASE
 from training.loop.stop_request import STOP
-from training.runtime.trials import Trial
+from training.search.trial_executor import TrialResources, run_trials
+from training.search.trials import Trial
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("one_thread")]
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tokenizers.processors import BertProcessing
 
 from bitcipher.errors import BitcipherError
-from training.counter_rng import derive_key
+from training.data.counter_rng import derive_key
 from training.data.train_tokenizer import train_tokenizer
 from training.studies.downscaling.tokenizer_selection.split_ratio import draw_examples, split_ratio
 

@@ -1,0 +1,37 @@
+"""Progress of trials."""
+
+import json
+import sys
+
+from recorded_bars import RecordedBars
+
+from training.loop.checkpoint_folders import METRICS
+from training.search.trial_executor import TrialResources, run_stage
+from training.search.trials import Trial
+
+
+def write_metrics(config):
+    """Write the metrics of a run, like a trial."""
+    lines = [{"step": 0, "perplexity": 1234.5}, {"step": 1200, "loss": 2.5}]
+    with open(f"{config['folder']}/{METRICS}", "w") as stream:
+        stream.writelines(json.dumps(line) + "\n" for line in lines)
+
+
+def test_bar_shows_the_step_of_the_running_trial(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "trial_functions", sys.modules[__name__])
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    trials = [
+        Trial(name, ("trial_functions", "write_metrics"), {"folder": str(tmp_path / name)})
+        for name in ("first", "second")
+    ]
+    bars = RecordedBars()
+    run_stage(trials, "pretrain", TrialResources(0), str(tmp_path), bars)
+    assert bars.shown == [
+        ("pretrain", 2, 0),
+        (0, "of 2 trials"),
+        (0, "first  step 1,200"),
+        (1, "first"),
+        (0, "second  step 1,200"),
+        (1, "second"),
+    ]

@@ -1,0 +1,1 @@
+"""Training runs: recipes, prepared inputs, folders, workers, and checks of what is stored."""
