@@ -7,7 +7,7 @@ import numpy as np
 
 from training.data.token_shards import finish_dataset, write_shard
 from training.data.train_tokenizer import train_tokenizer
-from training.runs.run_files import CONFIG
+from training.loop.file_names import CONFIG
 
 RECIPE = {
     "model": {

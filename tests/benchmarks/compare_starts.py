@@ -30,9 +30,10 @@ from training.comparison.curves.comparison import compare_runs
 from training.comparison.curves.run_groups import read_run
 from training.data.sequence_order import SequenceOrder
 from training.data.token_streams import Sequences, TokenDataset
+from training.loop.file_names import CONFIG
 from training.runs.launch.pretraining import launch_pretraining
 from training.runs.recipe import find_recipe, read_recipe
-from training.runs.run_files import CONFIG, PretrainingConfig
+from training.runs.run_files import PretrainingConfig
 
 SHORT = ["model.num_hidden_layers=2", "model.max_position_embeddings=64", "model.dropout=0.0"]
 # Recipe of each objective, changes to it, and the learning rates that are tried.

@@ -18,7 +18,7 @@ from stored_runs import THREADS, check_equal, driver_of, wait_for_checkpoint, wr
 
 from bitcipher.files import storage
 from bitcipher.files.file_digests import digest_file
-from training.loop.checkpoint_folders import METRICS
+from training.loop.file_names import METRICS
 from training.loop.run_store import copying_run
 
 pytestmark = [pytest.mark.long, pytest.mark.ray]

@@ -8,10 +8,8 @@ from pathlib import Path
 from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
 from bitcipher.files.file_digests import DIGESTS, FileDigest, FolderDigests, check_digest
+from training.loop.file_names import CHECKPOINTS, METRICS
 from training.loop.training_state import STATE, TrainingState
-
-CHECKPOINTS = "checkpoints"
-METRICS = "metrics.jsonl"
 
 # Folders of checkpoints, and those that are being written or removed.
 _STEP = re.compile(r"\d{8,}")

@@ -22,7 +22,8 @@ from safetensors.torch import load_file, save_file
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.files import json_files, object_store, storage
 from bitcipher.files.file_digests import FileDigest, write_digests
-from training.loop.checkpoint_folders import CHECKPOINTS, check_checkpoint, partial_folder, remove_old_checkpoints
+from training.loop.checkpoint_folders import check_checkpoint, partial_folder, remove_old_checkpoints
+from training.loop.file_names import CHECKPOINTS
 from training.loop.optimizer import load_optimizer_state, optimizer_state
 from training.loop.sharding import gather, shard_like
 from training.loop.training_state import STATE, TrainingState

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from training.data.examples import Examples
 from training.data.sequence_order import SequenceOrder
 from training.loop.distributed import World
 from training.loop.options import LoopOptions
@@ -13,7 +14,6 @@ from training.loop.precision import autocast
 from training.loop.row_moments import N_MOMENTS, interval_of, mean_of, row_moments
 from training.loop.steps import SummedLoss, to_device
 from training.loop.whole_batch import WholeBatchLoss
-from training.objectives.text_examples import Examples
 
 # Prefix of the names of metrics whose mean is a log perplexity.
 PERPLEXITY = "perplexity"

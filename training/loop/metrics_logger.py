@@ -11,7 +11,8 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, object_store, storage
 from bitcipher.files.file_digests import FileDigest, digest_bytes, digest_file
 from bitcipher.files.records import Record
-from training.loop.checkpoint_folders import METRICS, find_metrics_digest, read_checkpoint_digests
+from training.loop.checkpoint_folders import find_metrics_digest, read_checkpoint_digests
+from training.loop.file_names import METRICS
 from training.loop.options import TrackerName
 from training.loop.trackers.base import TrackedRun, Tracker, numbers_of
 from training.loop.trackers.open_trackers import open_trackers

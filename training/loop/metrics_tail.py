@@ -6,7 +6,7 @@ from typing import Any
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
-from training.loop.checkpoint_folders import METRICS
+from training.loop.file_names import METRICS
 
 
 class MetricsTail:

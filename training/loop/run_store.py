@@ -13,13 +13,8 @@ from bitcipher.files.file_digests import DIGESTS
 from bitcipher.files.node_cache import cache_folder, copy_file, locking_folder
 from bitcipher.redaction import redact
 from pipelines.store.removal import leasing_work, remove_abandoned_work
-from training.loop.checkpoint_folders import (
-    CHECKPOINTS,
-    METRICS,
-    checkpoint_names,
-    is_checkpoint_name,
-    superseded_checkpoints,
-)
+from training.loop.checkpoint_folders import checkpoint_names, is_checkpoint_name, superseded_checkpoints
+from training.loop.file_names import CHECKPOINTS, METRICS
 from training.loop.options import TRACKERS
 from training.loop.run_lease import RUN_LEASE
 

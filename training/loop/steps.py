@@ -9,12 +9,12 @@ import numpy as np
 import torch
 
 from training.data.counter_rng import derive_key
+from training.data.examples import Batch, Examples
 from training.loop.distributed import World
 from training.loop.gradient_sums import summing_gradients
 from training.loop.options import LoopOptions
 from training.loop.precision import autocast
 from training.loop.whole_batch import WholeBatchLoss, backward_of_batch
-from training.objectives.text_examples import Batch, Examples
 
 
 class SummedLoss(Protocol):

@@ -12,6 +12,7 @@ import torch
 from transformers import PreTrainedModel
 
 from training.data.counter_rng import derive_key
+from training.data.examples import Examples
 from training.loop.checkpoint_folders import find_latest_checkpoint, list_checkpoints, remove_old_checkpoints
 from training.loop.checkpoints import collect_tensors, load_checkpoint, save_checkpoint
 from training.loop.distributed import World
@@ -40,7 +41,6 @@ from training.loop.utilization import UtilizationMeter, find_peak_flops
 from training.models.embeddings.freeze_schedule import FreezeSchedule, set_embeddings_frozen
 from training.models.losses import limiting_logits
 from training.models.parts import compile_layers
-from training.objectives.text_examples import Examples
 
 # Called with the number of completed steps and a short note on the losses.
 Advance = Callable[[int, str], None]

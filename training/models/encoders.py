@@ -123,3 +123,11 @@ def _shared(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: 
         "bos_token_id": special_tokens.begin,
         "eos_token_id": special_tokens.end,
     }
+
+
+def max_sequence_length(config: PreTrainedConfig) -> int | None:
+    """Return the maximum sequence length of a model in tokens, or None if it has no limit, like T5."""
+    positions = getattr(config, "max_position_embeddings", None)
+    if positions is not None and architecture_of(config) == "roberta":
+        return positions - max(ROBERTA_OFFSET, config.pad_token_id + 1)
+    return positions

@@ -5,11 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
+from training.data.examples import Batch, EvaluatedTogether
 from training.data.length_grouped_order import LengthGroupedOrder
 from training.data.special_tokens import SpecialTokens
 from training.data.token_pairs import TokenPairs
 from training.data.token_streams import TokenDataset
-from training.objectives.text_examples import Batch, EvaluatedTogether
 from training.objectives.text_pairs import TextPairs
 
 

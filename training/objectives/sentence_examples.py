@@ -6,17 +6,17 @@ from functools import cached_property
 import numpy as np
 
 from training.data.counter_rng import derive_key
+from training.data.examples import Batch, EvaluatedTogether
 from training.data.sequence_order import SequenceOrder
 from training.data.special_tokens import SpecialTokens
 from training.data.token_sentences import TokenSentences
 from training.data.token_streams import TokenDataset
 from training.objectives.sentence_views import SentenceViews
-from training.objectives.text_examples import Batch, EvaluatedTogether
 
 
 @dataclass(frozen=True)
 class SentenceExamples(EvaluatedTogether):
-    """Two views of each sentence, shuffled in each epoch; implements `training.objectives.text_examples.Examples`."""
+    """Two views of each sentence, shuffled in each epoch; implements `training.data.examples.Examples`."""
 
     text: TokenDataset
     """Token shards whose documents are the sentences."""

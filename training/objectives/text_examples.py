@@ -1,63 +1,22 @@
-"""Training and validation examples of a run."""
+"""Examples that an objective makes from the sequences of a text."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.data.counter_rng import derive_key
+from training.data.examples import Batch
 from training.data.sequence_order import SequenceOrder
 from training.data.special_tokens import SpecialTokens
 from training.data.token_shards import source_of_shard
 from training.data.token_streams import Sequences, TokenDataset
 from training.objectives.base import BatchContext, Objective
 
-Batch = dict[str, np.ndarray]
-
 # Maximum number of sources that are evaluated apart. More of them would fill the metrics.
 MAX_SOURCES = 20
-
-
-class Examples(Protocol):
-    """Source of batches. The same position or id always gives the same arrays, on every worker."""
-
-    def training_batch(self, positions: np.ndarray) -> Batch:
-        """Return the training examples at positions [B] of the run, which count across steps and epochs."""
-        ...
-
-    def validation_batch(self, ids: np.ndarray) -> Batch:
-        """Return the validation examples with ids [B] below `validation_size`."""
-        ...
-
-    @property
-    def validation_size(self) -> int:
-        """Number of validation examples."""
-        ...
-
-    @property
-    def validation_sources(self) -> Sequence[str]:
-        """Names of the sources to evaluate apart; empty if there are none."""
-        ...
-
-    def validation_source_numbers(self, ids: np.ndarray) -> np.ndarray:
-        """Return the position [B] int64 in `validation_sources` of each validation example; 0 if that is empty."""
-        ...
-
-
-class EvaluatedTogether:
-    """The part of `Examples` without sources to evaluate apart."""
-
-    @property
-    def validation_sources(self) -> tuple[str, ...]:
-        """No sources."""
-        return ()
-
-    def validation_source_numbers(self, ids: np.ndarray) -> np.ndarray:
-        """Return zeros [B]."""
-        return np.zeros(len(ids), np.int64)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from training.data.transformers_tokenizer import InputFormat, tokenizer_files
 from training.loop.checkpoint_folders import resolve_model_folder
 from training.loop.distributed import World
 from training.loop.evaluation import evaluate
+from training.loop.file_names import CONFIG, EMBEDDING_INIT, RECIPE
 from training.loop.run_store import opening_run
 from training.loop.training_run import TrainingRun, run_loop
 from training.models.build import build_model
@@ -36,7 +37,7 @@ from training.objectives.text_examples import TextExamples
 from training.objectives.text_pairs import TextPairs
 from training.objectives.word_boundaries import word_starts
 from training.runs.recipe import Recipe
-from training.runs.run_files import CONFIG, EMBEDDING_INIT, RECIPE, PretrainingConfig
+from training.runs.run_files import PretrainingConfig
 
 
 def run_pretraining(values: dict[str, Any], advance: Callable[[int, str], None] = lambda step, note: None) -> None:

@@ -5,17 +5,9 @@ from pydantic import Field
 from bitcipher.files import storage
 from bitcipher.files.records import Record
 from pipelines.store.recorded_inputs import RecordedInputs
+from training.loop.file_names import CONFIG
 from training.objectives.text_pairs import TextPairs
 from training.runs.recipe import Recipe
-
-CONFIG = "run.json"
-RECIPE = "recipe.yaml"
-EMBEDDING_INIT = "embedding_init.json"
-TOKENIZER = "tokenizer.json"
-# Field of the configs of runs with their inputs.
-INPUTS = "inputs"
-# Written at the end of a trial of a study.
-ENDED = "ended.json"
 
 
 class PretrainingConfig(Record):

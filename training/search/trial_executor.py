@@ -11,9 +11,9 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from pipelines.runtime.progress import StageProgress
 from pipelines.store.removal import list_names
+from training.loop.file_names import ENDED
 from training.loop.stop_request import STOP
 from training.runs.launch.metrics_follower import watch_metrics
-from training.runs.run_files import ENDED
 from training.search.trials import Trial, run_tune_trials
 from training.tasks.finetuning.run_files import PREDICTIONS
 

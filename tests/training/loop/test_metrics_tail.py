@@ -3,7 +3,7 @@
 import os
 
 from bitcipher.files import storage
-from training.loop.checkpoint_folders import METRICS
+from training.loop.file_names import METRICS
 from training.loop.metrics_tail import MetricsTail
 
 

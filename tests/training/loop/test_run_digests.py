@@ -9,13 +9,12 @@ from tiny_runs import config_of, curve_of
 from bitcipher.errors import BitcipherError
 from bitcipher.files.file_digests import DIGESTS
 from training.loop.checkpoint_folders import (
-    CHECKPOINTS,
-    METRICS,
     latest_checkpoint,
     list_checkpoints,
     remove_old_checkpoints,
     resolve_model_folder,
 )
+from training.loop.file_names import CHECKPOINTS, METRICS
 from training.loop.metrics_logger import read_metrics
 from training.models.checkpoint import load_model
 from training.runs.pretraining_run import run_pretraining

@@ -5,7 +5,7 @@ import sys
 
 from recorded_bars import RecordedBars
 
-from training.loop.checkpoint_folders import METRICS
+from training.loop.file_names import METRICS
 from training.search.trial_executor import TrialResources, run_stage
 from training.search.trials import Trial
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from bitcipher.errors import BitcipherError
-from training.loop.checkpoint_folders import METRICS
+from training.loop.file_names import CONFIG, METRICS
 from training.loop.metrics_logger import read_metrics
-from training.runs.run_files import CONFIG, PretrainingConfig
+from training.runs.run_files import PretrainingConfig
 
 # Metrics that can be the horizontal axis, with their axis labels.
 AXES = {"step": "steps", "tokens": "tokens", "seconds": "seconds of training"}

@@ -8,8 +8,8 @@ from bitcipher.files import storage
 from bitcipher.files.file_digests import check_stored_digests
 from training.data.tokenizer_files import load_tokenizer
 from training.loop.checkpoint_folders import find_checkpoint
+from training.loop.file_names import CONFIG, TOKENIZER
 from training.models.checkpoint import load_model
-from training.runs.run_files import CONFIG, TOKENIZER
 
 
 def open_model(folder: str, step: int | None = None) -> tuple[PreTrainedModel, Tokenizer]:

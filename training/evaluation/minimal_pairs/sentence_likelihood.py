@@ -10,8 +10,7 @@ from bitcipher.errors import BitcipherError
 from training.data.special_tokens import SpecialTokens, special_tokens
 from training.data.tokenizer_files import plain_text_tokenizer, vocab_size
 from training.evaluation.decoding.token_likelihood import ScoredRow, log_likelihoods
-from training.models.encoders import architecture_of
-from training.tasks.finetuning.heads import max_sequence_length
+from training.models.encoders import architecture_of, max_sequence_length
 
 CAUSAL = ("gpt2", "opt")
 MASKED = ("bert", "roberta", "modernbert", "deberta")

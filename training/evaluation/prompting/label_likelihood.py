@@ -11,7 +11,7 @@ from training.data.special_tokens import SpecialTokens, special_tokens
 from training.data.tokenizer_files import plain_text_tokenizer
 from training.evaluation.decoding.generation import ARCHITECTURES, prepare_model
 from training.evaluation.decoding.token_likelihood import ScoredRow, log_likelihoods
-from training.tasks.finetuning.heads import max_sequence_length
+from training.models.encoders import max_sequence_length
 
 
 def score_labels(

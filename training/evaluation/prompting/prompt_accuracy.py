@@ -16,7 +16,7 @@ from training.evaluation.decoding.options import DecodingOptions
 from training.evaluation.prompting.label_likelihood import score_labels
 from training.evaluation.prompting.label_template import LabelTemplate
 from training.evaluation.prompting.labeled_rows import LabeledRow
-from training.tasks.finetuning.heads import max_sequence_length
+from training.models.encoders import max_sequence_length
 
 # Maximum number of tokens of a generated chain of thought, which also ends at a line break.
 REASONING_TOKENS = 60

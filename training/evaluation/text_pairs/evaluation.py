@@ -16,7 +16,6 @@ from training.evaluation.text_pairs.baselines import nearest_targets
 from training.evaluation.text_pairs.scores import PREDICTIONS, SCORES, TextPairScores
 from training.loop.distributed import World
 from training.metrics.generation import score_texts
-from training.runs.recipe import Recipe
 
 
 def evaluate_text_pairs(
@@ -70,23 +69,23 @@ def evaluate_text_pairs(
     )
 
 
-def score_run(recipe: Recipe, text: str, folder: str, progress: StageProgress) -> TextPairScores:
+def score_run(folder: str, text: str, device: str, max_new_tokens: int, progress: StageProgress) -> TextPairScores:
     """Evaluate the latest checkpoint of a run on its validation pairs; write `predictions.jsonl` and the scores.
 
     Args:
-        recipe: recipe of the run.
-        text: folder of the prepared pairs.
         folder: path or URI of the run.
+        text: folder of the prepared pairs.
+        device: device of the model, see `LoopOptions.device`.
+        max_new_tokens: maximum number of tokens of a generated text, with its end token.
         progress: progress bars.
     """
     model, tokenizer = open_model(folder)
-    device = World.current(recipe.loop.device).device
     result = evaluate_text_pairs(
-        model.to(device),
+        model.to(World.current(device).device),
         tokenizer,
         read_stored_pairs(text, VALIDATION),
         read_stored_pairs(text, TRAIN),
-        recipe.model.max_position_embeddings,
+        max_new_tokens,
         storage.join(folder, PREDICTIONS),
         progress,
     )

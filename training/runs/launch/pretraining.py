@@ -11,6 +11,7 @@ from pipelines.ingest.sources import check_target
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
 from training.evaluation.text_pairs.scores import SCORES, TextPairScores, check_scoring
+from training.loop.file_names import CONFIG, TOKENIZER
 from training.loop.trackers.open_trackers import check_trackers
 from training.loop.training_state import TrainingState
 from training.runs.launch.run_dir import (
@@ -26,7 +27,6 @@ from training.runs.prepare.examples import check_sources, prepare_examples
 from training.runs.prepare.recipe_inputs import RecipeInputs
 from training.runs.prepare.vectors import prepare_vectors
 from training.runs.recipe import Recipe, make_recipe
-from training.runs.run_files import CONFIG, TOKENIZER
 
 
 def pretrain(
@@ -118,7 +118,9 @@ def launch_pretraining(
             return result
         from training.evaluation.text_pairs.evaluation import score_run
 
-        return result.copy_with(text_pairs=score_run(recipe, text, folder, progress))
+        return result.copy_with(
+            text_pairs=score_run(folder, text, recipe.loop.device, recipe.model.max_position_embeddings, progress)
+        )
 
 
 def _read_finished(recipe: Recipe, folder: str, before: TrainingState | None) -> RunResult:

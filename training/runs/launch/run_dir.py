@@ -17,14 +17,14 @@ from pipelines.store.removal import list_names
 from training.data.transformers_tokenizer import TOKENIZER_CONFIG
 from training.evaluation.text_pairs.scores import PREDICTIONS as PAIR_PREDICTIONS
 from training.evaluation.text_pairs.scores import SCORES
-from training.loop.checkpoint_folders import CHECKPOINTS, METRICS, checkpoint_names
+from training.loop.checkpoint_folders import checkpoint_names
 from training.loop.evaluation_progress import EVALUATING
+from training.loop.file_names import CHECKPOINTS, EMBEDDING_INIT, ENDED, INPUTS, METRICS, RECIPE, TOKENIZER
 from training.loop.options import TRACKERS
 from training.loop.run_lease import RUN_LEASE
 from training.loop.stop_request import STOP
 from training.loop.trackers.base import TRACKER_IDS
 from training.runs.launch.metrics_follower import follow_metrics
-from training.runs.run_files import EMBEDDING_INIT, ENDED, INPUTS, RECIPE, TOKENIZER
 from training.runs.workers import run_workers
 from training.tasks.finetuning.run_files import PREDICTIONS, TASK_INFO
 

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 
-from bitcipher.files import storage
-from bitcipher.versions import vectors_of
 from pipelines.embed.embed_counts import EMBEDDING_VERSION
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.sources import Source
 from pipelines.runtime.runtime import Runtime
 from pipelines.store.fingerprint import COUNTS_VERSION
-from pipelines.store.recorded_inputs import GivenInputs, InputFile, ListFiles, digest_files, digest_folder, files_of
+from pipelines.store.recorded_inputs import GivenInputs, InputFile, ListFiles, digest_files, files_of
 from training.data.table_rows import list_tables
 from training.loop.checkpoint_folders import resolve_model_folder
+from training.models.embeddings.vector_inputs import vectors_listing
 from training.models.model_folder import list_model_files
 from training.runs.prepare.pairs import PAIRS_VERSION
 from training.runs.prepare.text import TEXT_VERSION, list_text
@@ -69,8 +68,3 @@ def inputs_of_recipes(recipes: Iterable[Recipe], runtime: Runtime) -> list[Recip
         named = (recipe.text, recipe.text_pairs, recipe.model.checkpoint, embeddings.init, embeddings.vectors)
         inputs.append(shared.setdefault(repr(named), RecipeInputs(recipe, runtime)))
     return inputs
-
-
-def vectors_listing(vectors: str) -> ListFiles:
-    """Return a function that lists the files of vectors: of a file, a folder, or the newest version of a build."""
-    return lambda: digest_folder(vectors_of(storage.absolute(vectors)))

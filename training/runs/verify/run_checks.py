@@ -15,15 +15,15 @@ from training.data.pair_folder import METADATA as PAIRS
 from training.data.pair_folder import TRAIN, VALIDATION, check_stored_pairs
 from training.data.token_files import check_token_file, token_hashes
 from training.evaluation.text_pairs.scores import SCORES
-from training.loop.checkpoint_folders import CHECKPOINTS, METRICS, checkpoint_names, find_move
+from training.loop.checkpoint_folders import checkpoint_names, find_move
+from training.loop.file_names import CHECKPOINTS, EMBEDDING_INIT, ENDED, METRICS, TOKENIZER
+from training.loop.file_names import CONFIG as PRETRAINING
+from training.loop.file_names import INPUTS as RECORDED
 from training.loop.metrics_logger import read_metrics
 from training.loop.run_lease import RUN_LEASE
 from training.loop.run_store import copying_run
 from training.loop.trackers.base import TRACKER_IDS
 from training.runs.prepare.cached_dir import INPUTS
-from training.runs.run_files import CONFIG as PRETRAINING
-from training.runs.run_files import EMBEDDING_INIT, ENDED, TOKENIZER
-from training.runs.run_files import INPUTS as RECORDED
 from training.runs.verify.training_folders import GRID, STUDY, TOKEN_SHARDS, TUNE, find_training_folders
 from training.tasks.finetuning.run_files import CONFIG as FINETUNING
 from training.tasks.finetuning.run_files import PREDICTIONS, TASK_INFO

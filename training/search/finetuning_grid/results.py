@@ -11,7 +11,7 @@ from bitcipher.files import json_files, storage
 from bitcipher.files.markdown import escape, format_spread, format_table
 from bitcipher.files.records import FROM_LIST, Record
 from bitcipher.files.settings import format_value
-from training.runs.run_files import ENDED
+from training.loop.file_names import ENDED
 from training.search.finetuning_grid.options import GridOptions, GridTrial
 from training.tasks.finetuning.run_files import PREDICTIONS, TASK_INFO, Predictions, Scores, TaskInfo
 

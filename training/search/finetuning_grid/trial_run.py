@@ -3,9 +3,8 @@
 from typing import Any
 
 from bitcipher.files import json_files, storage
-from training.loop.checkpoint_folders import CHECKPOINTS
 from training.loop.errors import DivergenceError
-from training.runs.run_files import ENDED
+from training.loop.file_names import CHECKPOINTS, ENDED
 from training.search.finetuning_grid.results import GridTrialEnd
 from training.tasks.finetuning.finetuning_run import run_finetuning
 

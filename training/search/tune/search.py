@@ -3,12 +3,12 @@
 from bitcipher.files import json_files, storage
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import open_runtime
+from training.loop.file_names import CONFIG, ENDED
 from training.runs.launch.pretraining import check_inputs, with_tokenizer_of_checkpoint
 from training.runs.launch.run_dir import check_run, leasing_run_dir, prepare_run_dir
 from training.runs.prepare.examples import check_sources, prepare_examples
 from training.runs.prepare.recipe_inputs import inputs_of_recipes
 from training.runs.prepare.vectors import prepare_vectors
-from training.runs.run_files import CONFIG, ENDED
 from training.search.trial_executor import TrialResources, has_ended, run_stage
 from training.search.trials import Trial
 from training.search.tune.options import TUNE, SearchOptions

@@ -3,11 +3,10 @@
 from typing import Any
 
 from bitcipher.files import json_files, storage
-from training.loop.checkpoint_folders import CHECKPOINTS
 from training.loop.errors import DivergenceError
+from training.loop.file_names import CHECKPOINTS, ENDED
 from training.runs.pretraining_run import evaluate_run, run_pretraining
 from training.runs.recipe import Recipe
-from training.runs.run_files import ENDED
 from training.search.tune.results import TrialScore
 
 

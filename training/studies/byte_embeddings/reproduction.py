@@ -23,13 +23,14 @@ from training.comparison.figures import open_frame, to_png
 from training.data.token_streams import TokenDataset
 from training.evaluation.decoding.stored_model import open_model
 from training.loop.distributed import World
+from training.loop.file_names import CONFIG, TOKENIZER
 from training.models.parts import input_embeddings
 from training.objectives.masked import MaskedLM
 from training.objectives.text_examples import TextExamples
 from training.runs.prepare.text import prepare_text
 from training.runs.pretraining_run import make_examples
 from training.runs.recipe import Recipe
-from training.runs.run_files import CONFIG, TOKENIZER, PretrainingConfig
+from training.runs.run_files import PretrainingConfig
 from training.studies.byte_embeddings.alignment import ByteEmbeddings, align, aligned_tokens
 from training.studies.byte_embeddings.figures import draw_loss_surfaces, draw_norms, draw_principal_components
 from training.studies.byte_embeddings.options import AlignmentOptions

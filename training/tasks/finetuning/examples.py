@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
+from training.data.examples import Batch, EvaluatedTogether
 from training.data.length_grouped_order import LengthGroupedOrder
-from training.objectives.text_examples import Batch, EvaluatedTogether
 from training.tasks.base import IGNORED, Features
 
 

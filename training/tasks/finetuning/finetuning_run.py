@@ -17,19 +17,19 @@ from training.data.transformers_tokenizer import InputFormat, tokenizer_files
 from training.loop.checkpoint_folders import resolve_model_folder
 from training.loop.checkpoints import load_weights
 from training.loop.distributed import World
+from training.loop.file_names import EMBEDDING_INIT
 from training.loop.run_store import RunStore, opening_run
 from training.loop.steps import SummedLoss
 from training.loop.training_run import TrainingRun, run_loop
 from training.models.embeddings.embedding_table import token_embeddings
 from training.models.embeddings.freeze_schedule import FreezeSchedule, freeze_all_but_embeddings
 from training.models.embeddings.initialize import init_embeddings
-from training.models.encoders import architecture_of
-from training.runs.run_files import EMBEDDING_INIT
+from training.models.encoders import architecture_of, max_sequence_length
 from training.tasks.base import Task
 from training.tasks.encoder import Encoder
 from training.tasks.finetuning.evaluator import Evaluator, describe_predictions
 from training.tasks.finetuning.examples import TaskExamples, drop_unlabeled_rows
-from training.tasks.finetuning.heads import TaskModel, allow_length, build_task_model, max_sequence_length
+from training.tasks.finetuning.heads import TaskModel, allow_length, build_task_model
 from training.tasks.finetuning.losses import LOSSES
 from training.tasks.finetuning.options import FinetuneOptions
 from training.tasks.finetuning.run_files import (

@@ -15,7 +15,7 @@ from bitcipher.errors import BitcipherError
 from training.data.special_tokens import SpecialTokens
 from training.models.checkpoint import load_model, read_config, translating_config_errors
 from training.models.deberta import DebertaMaskDecoderConfig
-from training.models.encoders import ROBERTA_OFFSET, architecture_of, attention_kernel
+from training.models.encoders import architecture_of, attention_kernel, max_sequence_length
 from training.models.replaced_tokens import ReplacedTokenConfig, find_encoder
 from training.models.sentence_views import SentenceViewConfig
 from training.tasks.base import Task
@@ -110,14 +110,6 @@ def read_encoder_config(folder: str) -> PreTrainedConfig:
         while isinstance(config, SentenceViewConfig | DebertaMaskDecoderConfig):
             config = config.encoder_config()
         return config
-
-
-def max_sequence_length(config: PreTrainedConfig) -> int | None:
-    """Return the maximum sequence length of a model in tokens, or None if it has no limit, like T5."""
-    positions = getattr(config, "max_position_embeddings", None)
-    if positions is not None and architecture_of(config) == "roberta":
-        return positions - max(ROBERTA_OFFSET, config.pad_token_id + 1)
-    return positions
 
 
 def allow_length(config: PreTrainedConfig, length: int) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from pipelines.store.recorded_inputs import GivenInputs, InputFile, ListFiles, digest_files
 from training.loop.checkpoint_folders import resolve_model_folder
+from training.models.embeddings.vector_inputs import vectors_listing
 from training.models.model_folder import list_model_files
-from training.runs.prepare.recipe_inputs import vectors_listing
 from training.tasks.finetuning.options import FinetuneOptions
 from training.tasks.finetuning.task_files import find_tokenizer, list_task_files
 

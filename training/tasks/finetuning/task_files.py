@@ -4,7 +4,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.files.file_digests import check_stored_digests
 from pipelines.clean.word_filter import read_words
-from training.runs.run_files import TOKENIZER
+from training.loop.file_names import TOKENIZER
 from training.tasks.arabic_questions import ArabicQuestionTask
 from training.tasks.base import Task
 from training.tasks.entities import ENTITY_FILES, read_entities

@@ -2,8 +2,8 @@
 
 from recorded_bars import RecordedBars
 
-from training.loop.checkpoint_folders import METRICS
 from training.loop.evaluation_progress import EVALUATING
+from training.loop.file_names import METRICS
 from training.runs.launch.metrics_follower import follow_metrics
 
 

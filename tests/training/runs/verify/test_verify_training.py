@@ -8,7 +8,7 @@ import tiny_commands
 from typer.testing import CliRunner
 
 from cluster.cli.main import app
-from training.runs.run_files import CONFIG as PRETRAINING
+from training.loop.file_names import CONFIG as PRETRAINING
 from training.runs.verify.training_folders import find_training_folders
 from training.studies.downscaling.sweep.study import STUDY
 from training.tasks.finetuning.run_files import CONFIG as FINETUNING

@@ -9,8 +9,9 @@ from training.data.special_tokens import special_tokens
 from training.data.tokenizer_files import load_tokenizer, save_tokenizer, vocab_size
 from training.models import encoders
 from training.models.checkpoint import load_model, read_config, save_model
+from training.models.encoders import max_sequence_length
 from training.models.options import ARCHITECTURES
-from training.tasks.finetuning.heads import allow_length, build_task_model, max_sequence_length
+from training.tasks.finetuning.heads import allow_length, build_task_model
 
 KINDS = ("classification", "regression", "question-answering", "token-classification")
 

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from bitcipher.errors import BitcipherError
+from training.data.examples import Batch
 from training.data.token_streams import TokenDataset
 from training.evaluation.probes.data import TaskData
 from training.loop.checkpoint_folders import latest_checkpoint, list_checkpoints
 from training.loop.distributed import World
 from training.loop.evaluation import evaluation_ids
+from training.loop.file_names import CONFIG
 from training.loop.training_run import TrainingRun
-from training.objectives.text_examples import Batch
 from training.runs.pretraining_run import make_training_run
 from training.runs.recipe import Recipe
-from training.runs.run_files import CONFIG, PretrainingConfig
+from training.runs.run_files import PretrainingConfig
 from training.studies.class_centers.layer_analysis.checkpoint_models import checkpoint_models
 from training.studies.class_centers.layer_analysis.labeled_words import label_words, word_accuracies
 from training.studies.class_centers.layer_analysis.records import LayerMetric, to_records

@@ -9,10 +9,10 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
+from training.data.examples import Batch
 from training.data.special_tokens import special_tokens
 from training.data.tokenizer_files import plain_text_tokenizer
 from training.evaluation.probes.data import Split, TaskData
-from training.objectives.text_examples import Batch
 from training.studies.class_centers.layer_analysis.hidden_states import layer_states, states_at
 from training.studies.class_centers.layer_analysis.linear_probe import probe_accuracy
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from bitcipher.errors import BitcipherError
+from training.data.examples import Batch
 from training.data.special_tokens import SpecialTokens
-from training.objectives.text_examples import Batch
 
 
 def frequent_tokens(batches: Iterable[Batch], n_classes: int, specials: SpecialTokens) -> np.ndarray:

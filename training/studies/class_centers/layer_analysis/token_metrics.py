@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from training.data.examples import Batch
 from training.models.losses import max_predictions
 from training.models.parts import logits
-from training.objectives.text_examples import Batch
 from training.studies.class_centers.layer_analysis.center_metrics import HELD_OUT, TRAIN, Samples, center_metrics
 from training.studies.class_centers.layer_analysis.hidden_states import layer_states, states_at
 from training.studies.class_centers.layer_analysis.token_classes import samples_of

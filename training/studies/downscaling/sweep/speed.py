@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from training.data.counter_rng import derive_key, uniform
+from training.data.examples import Batch
 from training.data.special_tokens import SpecialTokens
 from training.loop.distributed import World
 from training.loop.options import LoopOptions
@@ -18,7 +19,6 @@ from training.models.build import build_model
 from training.models.embeddings.freeze_schedule import FreezeSchedule
 from training.models.embeddings.options import EmbeddingInitOptions
 from training.objectives.masked import MaskedLM
-from training.objectives.text_examples import Batch
 from training.studies.downscaling.scaling.shape import Shape
 from training.studies.downscaling.sweep.budget import Speed, flops_spent
 from training.studies.downscaling.sweep.options import SHAPES, Study
@@ -36,7 +36,7 @@ _SPECIALS = SpecialTokens(pad=0, begin=1, end=2, unknown=3, mask=_MASK, sentinel
 
 @dataclass(frozen=True)
 class _RandomExamples:
-    """Examples of random tokens; see `training.objectives.text_examples.Examples`."""
+    """Examples of random tokens; see `training.data.examples.Examples`."""
 
     length: int
     validation_size: int = 1

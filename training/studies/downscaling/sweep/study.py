@@ -12,12 +12,12 @@ from bitcipher.files.records import Float, Record
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, open_runtime
 from pipelines.store.recorded_inputs import GivenInputs
+from training.loop.file_names import CONFIG as PRETRAINING
+from training.loop.file_names import ENDED
 from training.runs.launch.run_dir import check_run, check_run_dir, leasing_run_dir, prepare_run_dir
 from training.runs.prepare.recipe_inputs import inputs_of_recipes
 from training.runs.prepare.vectors import prepare_vectors
 from training.runs.recipe import Recipe
-from training.runs.run_files import CONFIG as PRETRAINING
-from training.runs.run_files import ENDED
 from training.search.trial_executor import TrialResources, has_ended, run_stage
 from training.search.trials import Trial
 from training.studies.downscaling.sweep.budget import Speed, fit_budget, scale_study

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from bitcipher.files import storage
+from training.loop.file_names import ENDED
 from training.loop.options import LoopOptions
-from training.runs.run_files import ENDED
 from training.studies.downscaling.sweep.findings import Evaluation, PretrainedModel, Score
 from training.studies.downscaling.sweep.trial_runs import TrialEnd, read_run_metrics
 from training.studies.downscaling.sweep.trials import FinetuningTrial, PretrainingTrial, name_checkpoint

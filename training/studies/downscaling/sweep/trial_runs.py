@@ -5,13 +5,12 @@ from typing import Any
 
 from bitcipher.files import json_files, storage
 from bitcipher.files.records import Record
-from training.loop.checkpoint_folders import CHECKPOINTS
 from training.loop.errors import DivergenceError
+from training.loop.file_names import CHECKPOINTS, CONFIG, ENDED
 from training.loop.metrics_logger import read_metrics
 from training.loop.run_store import copying_run
 from training.runs.pretraining_run import evaluate_run, run_pretraining
 from training.runs.recipe import Recipe
-from training.runs.run_files import CONFIG, ENDED
 from training.studies.downscaling.sweep.early_stopping import stop_reason
 from training.tasks.finetuning.finetuning_run import run_finetuning
 

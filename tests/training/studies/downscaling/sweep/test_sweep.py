@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from cluster.cli.main import app
-from training.loop.checkpoint_folders import CHECKPOINTS, latest_checkpoint
+from training.loop.checkpoint_folders import latest_checkpoint
+from training.loop.file_names import CHECKPOINTS
 from training.search.trial_executor import TrialResources
 from training.studies.downscaling.sweep import trial_runs
 from training.studies.downscaling.sweep.early_stopping import stop_reason
