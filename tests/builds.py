@@ -19,8 +19,9 @@ from pipelines.embed.stored_counts import StoredCounts
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.source_changes import SourceChanges
 from pipelines.options import BuildOptions, UpdateOptions
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import Workers, open_runtime
+from pipelines.runtime.runtime import Workers
 from pipelines.store.manifest import BuildManifest, VectorSizes, VersionDigests, read_manifest
 from pipelines.store.stored_versions import StoredVersion, StoredVersions
 from pipelines.store.version_tables import KINDS, VersionContents

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.runtime.grouping import open_grouping_runtime
+from pipelines.runtime.open_runtime import open_grouping_runtime
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Workers
 from pipelines.shard.options import ShardOptions

@@ -29,10 +29,9 @@ from pipelines.duplicates.options import DuplicateOptions
 from pipelines.embed.embed_counts import embed_build
 from pipelines.options import BuildOptions
 from pipelines.reports.maps import require_libraries
-from pipelines.runtime.grouping import open_grouping_runtime
 from pipelines.runtime.machine_size import threads_of
+from pipelines.runtime.open_runtime import open_grouping_runtime, open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import open_runtime
 from pipelines.runtime.visible_console import VisibleConsole
 from pipelines.shard.options import ShardOptions
 from pipelines.shard.shard_corpus import shard_corpus

@@ -15,8 +15,9 @@ from pipelines.builds.build import build
 from pipelines.ingest.given_documents import FILE_OPTIONS, GivenSources, find_sources, spooling
 from pipelines.options import BuildOptions
 from pipelines.runtime.machine_size import threads_of
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import Workers, open_runtime
+from pipelines.runtime.runtime import Workers
 
 # Tokens that a program gives are taken as they are.
 TOKEN_OPTIONS = {"tokenizer": "whitespace", "lowercase": False, "normalization": "none"}

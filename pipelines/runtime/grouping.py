@@ -1,14 +1,13 @@
 """Grouping of rows by keys: the interface of runtimes that can do it, and the partitions of the key space."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from pipelines.runtime.in_process import InProcessRuntime
-from pipelines.runtime.runtime import In, Runtime, StageSpec, Workers
+from pipelines.runtime.runtime import In, Runtime, StageSpec
 
 
 class GroupingRuntime(Runtime, Protocol):
@@ -62,25 +61,3 @@ def partition_of(keys: np.ndarray, partitions: int) -> np.ndarray:
         partitions: number of partitions, at most 2^31.
     """
     return ((keys >> np.uint64(32)) * np.uint64(partitions) >> np.uint64(32)).astype(np.int64)
-
-
-def open_grouping_runtime(workers: Workers, memory_bytes: int = 0) -> AbstractContextManager[GroupingRuntime]:
-    """Return a runtime that can group rows: in process if `workers` is 0, else on Ray Data.
-
-    Args:
-        workers: maximum number of actors; "auto" for one per CPU if there is enough text, else for none.
-        memory_bytes: memory that Ray reserves for each actor.
-    """
-    if workers == 0:
-        return InProcessGroupingRuntime()
-    if workers == "auto":
-        from pipelines.runtime.auto_runtime import AutoGroupingRuntime
-
-        return AutoGroupingRuntime(InProcessGroupingRuntime(), lambda: _on_ray_data(None, memory_bytes))
-    return _on_ray_data(workers, memory_bytes)
-
-
-def _on_ray_data(workers: int | None, memory_bytes: int) -> AbstractContextManager[GroupingRuntime]:
-    from pipelines.runtime.ray_data import RayDataRuntime
-
-    return RayDataRuntime(workers, memory_bytes)

@@ -6,7 +6,6 @@ an output that refers to them. Therefore all runtimes give the same results, eve
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
@@ -75,28 +74,3 @@ class Runtime(Protocol):
             BitcipherError: if the stage raises it, or if several workers die on the same input.
         """
         ...
-
-
-def open_runtime(workers: Workers, memory_bytes: int = 0, threads: int = 1) -> AbstractContextManager[Runtime]:
-    """Return a runtime: in process if `workers` is 0, else on a pool of Ray actors.
-
-    Args:
-        workers: maximum number of actors; "auto" for one per CPU if there is enough text, else for none.
-        memory_bytes: memory that Ray reserves for each actor.
-        threads: number of threads if stages run in this process.
-    """
-    from pipelines.runtime.in_process import InProcessRuntime
-
-    if workers == 0:
-        return InProcessRuntime(threads)
-    if workers == "auto":
-        from pipelines.runtime.auto_runtime import AutoRuntime
-
-        return AutoRuntime(InProcessRuntime(threads), lambda: _on_ray(None, memory_bytes))
-    return _on_ray(workers, memory_bytes)
-
-
-def _on_ray(workers: int | None, memory_bytes: int) -> AbstractContextManager[Runtime]:
-    from pipelines.runtime.ray_runtime import RayRuntime
-
-    return RayRuntime(workers, memory_bytes)

@@ -17,8 +17,9 @@ from process_tree import cpu_seconds
 
 from pipelines.builds.build import build
 from pipelines.options import BuildOptions
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import Runtime, open_runtime
+from pipelines.runtime.runtime import Runtime
 from pipelines.store.manifest import read_manifest
 
 SHARD_MEGABYTES = 16  # small, so that a corpus of 100 MB has several tasks per worker

@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 from pipelines.ingest.recipes import read_recipe
-from pipelines.runtime.grouping import GroupingRuntime, open_grouping_runtime
+from pipelines.runtime.grouping import GroupingRuntime
+from pipelines.runtime.open_runtime import open_grouping_runtime
 from pipelines.runtime.progress import StageProgress
 from pipelines.shard.options import RECIPES, ShardOptions
 from pipelines.shard.shard_corpus import shard_corpus

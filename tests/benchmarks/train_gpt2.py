@@ -23,8 +23,8 @@ from statistics import median
 import numpy as np
 import torch
 
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import open_runtime
 from training.data.special_tokens import special_tokens
 from training.data.token_streams import Sequences, TokenDataset
 from training.data.tokenizer_files import vocab_size

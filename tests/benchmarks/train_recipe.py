@@ -14,8 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import open_runtime
 from training.loop.metrics_logger import read_metrics
 from training.runs.prepare.text import prepare_text
 from training.runs.prepare.vectors import prepare_vectors

@@ -8,8 +8,8 @@ from bitcipher.counts import merged_segments
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.embed.embed_counts import embed_build
 from pipelines.options import BuildOptions
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import open_runtime
 
 # Fields that contain generated names and so differ between equal builds.
 UNIQUE = ("folder", "vectors_from", "tables", "shards", "segments")

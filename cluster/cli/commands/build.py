@@ -48,8 +48,8 @@ def build(
     from cluster.cli.display import builds
     from pipelines.builds.build import build as run
     from pipelines.runtime.machine_size import threads_of
+    from pipelines.runtime.open_runtime import open_runtime
     from pipelines.runtime.progress import StageProgress
-    from pipelines.runtime.runtime import open_runtime
 
     values, recipe_sources = read_recipe(recipe, RECIPES, BuildOptions) if recipe else ({}, [])
     options = BuildOptions.parse({**values, **option_values}, name=option_name)
@@ -94,8 +94,8 @@ def embed(
     from cluster.cli.display import builds
     from pipelines.embed.embed_counts import embed_build
     from pipelines.runtime.machine_size import threads_of
+    from pipelines.runtime.open_runtime import open_runtime
     from pipelines.runtime.progress import StageProgress
-    from pipelines.runtime.runtime import open_runtime
     from pipelines.store.manifest import read_manifest
 
     manifest = read_manifest(build, version)

@@ -50,8 +50,8 @@ def filter(
     For example: bitcipher filter enwiki --vocabulary words.txt --out filtered
     """
     from cluster.cli.display.filtering import print_filtered_corpus
+    from pipelines.runtime.open_runtime import open_runtime
     from pipelines.runtime.progress import StageProgress
-    from pipelines.runtime.runtime import open_runtime
     from training.studies.downscaling.filter.filter_corpus import filter_corpus
 
     levels = {"spans_only": tuple(spans_only or ()), "sentences_only": tuple(sentences_only or ())}

@@ -56,7 +56,7 @@ def shard(
     """
     from cluster.cli.display.shards import print_shards
     from pipelines.reports.shard.page import write_shard_report
-    from pipelines.runtime.grouping import open_grouping_runtime
+    from pipelines.runtime.open_runtime import open_grouping_runtime
     from pipelines.runtime.progress import StageProgress
     from pipelines.shard.shard_corpus import shard_corpus
 

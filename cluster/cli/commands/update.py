@@ -52,8 +52,8 @@ def update(
     from pipelines.builds.version_drift import DriftError
     from pipelines.options import UpdateOptions
     from pipelines.runtime.machine_size import threads_of
+    from pipelines.runtime.open_runtime import open_runtime
     from pipelines.runtime.progress import StageProgress
-    from pipelines.runtime.runtime import open_runtime
     from pipelines.store.manifest import read_manifest
 
     options = UpdateOptions.parse(option_values, name=option_name)

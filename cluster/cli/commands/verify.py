@@ -29,8 +29,8 @@ def verify(
     """
     from cluster.cli.display.damage import print_damage
     from cluster.cli.display.result import print_result
+    from pipelines.runtime.open_runtime import open_runtime
     from pipelines.runtime.progress import StageProgress
-    from pipelines.runtime.runtime import open_runtime
     from pipelines.verify.verify import verify as verify_build
     from training.runs.verify.training_folders import find_training_folders
 

@@ -15,8 +15,8 @@ from pipelines.embed.embed_counts import embed, embed_build
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import open_runtime
 from pipelines.store.manifest import read_manifest
 
 TEXTS = ["the cat saw the dog", "the dog saw a cat and a bird", "قلب the dog قلب and the cat"] * 3

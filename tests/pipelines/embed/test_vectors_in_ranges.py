@@ -15,8 +15,8 @@ from pipelines.embed.embed_counts import embed_build
 from pipelines.embed.spectral import stored_rows
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import open_runtime
 from pipelines.store.manifest import read_manifest
 
 SPECTRAL = {"mode": "spectral", "vector_size": 24, "landmarks": 100, "landmark_contexts": 200}

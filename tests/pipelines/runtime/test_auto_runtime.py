@@ -10,7 +10,8 @@ from document_shards import content_of, make_shards
 from bitcipher.versions import vectors_of
 from pipelines.runtime import auto_runtime
 from pipelines.runtime.auto_runtime import MIN_TEXT_BYTES
-from pipelines.runtime.runtime import StageSpec, open_runtime
+from pipelines.runtime.open_runtime import open_runtime
+from pipelines.runtime.runtime import StageSpec
 
 
 def processes(runtime):

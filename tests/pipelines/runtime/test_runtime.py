@@ -16,9 +16,10 @@ import pytest
 from bitcipher.errors import BitcipherError
 from pipelines.runtime import ray_data, ray_runtime
 from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.ray_data import RayDataRuntime
 from pipelines.runtime.ray_runtime import RayRuntime
-from pipelines.runtime.runtime import StageSpec, open_runtime
+from pipelines.runtime.runtime import StageSpec
 
 MEMORY = 100 << 20
 

@@ -8,8 +8,8 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.files.file_digests import check_stored_digests
 from pipelines.ingest.sources import check_target
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import open_runtime
 from training.evaluation.text_pairs.scores import SCORES, TextPairScores, check_scoring
 from training.loop.file_names import CONFIG, TOKENIZER
 from training.loop.trackers.open_trackers import check_trackers

@@ -1,8 +1,8 @@
 """Stages of a search: text and vectors, trials, results. Finished trials are not repeated."""
 
 from bitcipher.files import json_files, storage
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import open_runtime
 from training.loop.file_names import CONFIG, ENDED
 from training.runs.launch.pretraining import check_inputs, with_tokenizer_of_checkpoint
 from training.runs.launch.run_dir import check_run, leasing_run_dir, prepare_run_dir

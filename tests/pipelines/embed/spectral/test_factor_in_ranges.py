@@ -14,7 +14,7 @@ from pipelines.embed.spectral.word_ranges import CountPaths
 from pipelines.embed.stage_runner import stage_runner
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
-from pipelines.runtime.runtime import open_runtime
+from pipelines.runtime.open_runtime import open_runtime
 
 EMBEDDING = SpectralEmbedding(30, landmarks=200, landmark_contexts=400)
 

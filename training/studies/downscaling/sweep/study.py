@@ -9,8 +9,9 @@ from pydantic import Field
 from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
 from bitcipher.files.records import Float, Record
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import Runtime, open_runtime
+from pipelines.runtime.runtime import Runtime
 from pipelines.store.recorded_inputs import GivenInputs
 from training.loop.file_names import CONFIG as PRETRAINING
 from training.loop.file_names import ENDED

@@ -12,8 +12,8 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
 from pipelines.clean.word_filter import extract_corpus_words, read_words
 from pipelines.runtime.in_process import InProcessRuntime
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import open_runtime
 from pipelines.store.lease import Lease
 from training.studies.downscaling.filter.document_splits import PARTS
 from training.studies.downscaling.filter.filter_corpus import filter_corpus
