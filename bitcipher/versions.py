@@ -34,7 +34,7 @@ def versions(build: str) -> list[int]:
     if storage.is_local_file(build):
         raise BitcipherError(
             f"{build} is a file, not the folder of a build. Vectors of other tools are read by `bitcipher neighbors`, "
-            "`bitcipher evaluate`, `bitcipher probe`, `bitcipher export` and `CipherVectors.load`."
+            "`bitcipher evaluate`, `bitcipher export` and `CipherVectors.load`."
         )
     names = storage.list_files(storage.join(build, VERSIONS))
     return sorted(int(match[1]) for name in names if (match := _MANIFEST.fullmatch(name)))

@@ -139,12 +139,13 @@ CASES = {
             "recipe": replace("rules.yaml", "0.9", "0.5"),
         },
     ),
-    "filter": Case(
-        "filter corpus --vocabulary words.txt --out OUT --workers 0 --span 5 --stride 5 --held-out-share 0.2",
+    "study downscaling filter": Case(
+        "study downscaling filter corpus --vocabulary words.txt --out OUT --workers 0 --span 5 --stride 5 "
+        "--held-out-share 0.2",
         {**SOURCE, "vocabulary": append("words.txt", "word0\n")},
     ),
-    "choose-tokenizer": Case(
-        "choose-tokenizer corpus --kind wordpiece --size 80 --examples 20 --out OUT",
+    "study downscaling choose-tokenizer": Case(
+        "study downscaling choose-tokenizer corpus --kind wordpiece --size 80 --examples 20 --out OUT",
         SOURCE,
     ),
     "train": Case(f"{TRAIN} {TOKENIZER}", SOURCE),
@@ -192,16 +193,16 @@ CASES = {
             "task": append("glue/CoLA/dev.tsv", "made\t0\t\tlondon runs over hills\n"),
         },
     ),
-    "reproduce tables": Case(
-        "reproduce tables counted --pos gum --out OUT --seeds 1 --vectors glove.txt",
+    "study bit-cipher tables": Case(
+        "study bit-cipher tables counted --pos gum --out OUT --seeds 1 --vectors glove.txt",
         {
             "build": run_again("update counted corpus/a.txt --workers 0 --basis refresh"),
             "vectors": replace("glove.txt", "word0 ", "word0x "),
         },
         ["build corpus/b.txt --out counted --workers 0 --min-count 1 --vector-size 8"],
     ),
-    "reproduce byte-embeddings": Case(
-        "reproduce byte-embeddings teacher --text corpus/a.txt --out OUT --size small --loss mse --eval-sequences 8 "
+    "study byte-embeddings table": Case(
+        "study byte-embeddings table teacher --text corpus/a.txt --out OUT --size small --loss mse --eval-sequences 8 "
         "--set epochs=1 --set device=cpu",
         {
             "run": rebuild(f"{TEACHER} --set seed=9", "teacher"),

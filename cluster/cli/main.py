@@ -1,32 +1,23 @@
-"""The `bitcipher` command line: one lazily loaded module per command.
+"""The `bitcipher` command line: panels of commands, and one sentence for each mistake of a user."""
 
-The module of a command, with its imports, is loaded when the command runs. `bitcipher --help` reads the first sentence
-of each command's docstring from its source file, so it imports none of them.
-"""
-
-import ast
-import inspect
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
 from bitcipher import __version__
 from bitcipher.errors import BitcipherError, UnknownWordError, first_line
 from bitcipher.terminal import print_text
+from cluster.cli.command_groups import LazyGroup, UsageError, iter_commands, load_command
 from cluster.cli.dependencies import explain_missing
 from cluster.cli.interrupts import exiting_on_sigterm
 from cluster.cli.output_streams import printing_what_is_possible
 from pipelines.spacy_import import leave_out_torch
 
 if TYPE_CHECKING:
-    from typer.core import TyperCommand
+    from typer.core import TyperCommand, TyperGroup
 
 PROGRAM = "bitcipher"
 HELP = "Exact, explainable, additive word vectors from text of any size, on a laptop or on Ray."
@@ -34,61 +25,59 @@ HELP = "Exact, explainable, additive word vectors from text of any size, on a la
 # Exit code for mistakes that the user can correct, such as wrong arguments.
 USER_ERROR = 2
 
-# The error that Typer raises for wrong arguments. Typer exports only classes that are derived from it.
-UsageError: Any = typer.BadParameter.__base__
 
-# Module of `cluster.cli.commands` that defines each command, in the order of the help page.
-MODULES = {
-    "shard": "shard",
-    "sample": "shard",
-    "build": "build",
-    "update": "update",
-    "status": "update",
-    "prune": "update",
-    "embed": "build",
-    "neighbors": "inspect_build",
-    "explain": "explain",
-    "infer": "explain",
-    "inspect": "inspect_build",
-    "verify": "verify",
-    "export": "export",
-    "explore": "explore",
-    "serve": "serve",
-    "evaluate": "evaluate",
-    "probe": "evaluate",
-    "filter": "filter",
-    "choose-tokenizer": "choose_tokenizer",
-    "train": "train",
-    "cloze-questions": "cloze_questions",
-    "finetune": "finetune",
-    "compare": "train",
-    "layers": "train",
-    "generate": "generate",
-    "evaluate-lm": "evaluate_lm",
-    "align-bytes": "align_bytes",
-    "evaluate-prompts": "evaluate_prompts",
-    "evaluate-text-pairs": "evaluate_text_pairs",
-    "evaluate-sentences": "evaluate_sentences",
-    "tune": "tune",
-    "sweep": "sweep",
-    "reproduce": "reproduce",
-    "plan": "plan",
-    "submit": "submit",
-    "doctor": "submit",
-    "demo": "demo",
-}
+class AllCommands(LazyGroup):
+    """Group of all commands."""
 
-
-class LazyCommands(TyperGroup):
-    """Group of all commands, which imports a command only when it is needed."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of all commands in the order of the help page."""
-        return list(MODULES)
+    modules: ClassVar[dict[str, dict[str, str]]] = {
+        "Text": {
+            "shard": "cluster.cli.commands.shard",
+            "sample": "cluster.cli.commands.shard",
+        },
+        "Vectors": {
+            "build": "cluster.cli.commands.build",
+            "update": "cluster.cli.commands.update",
+            "embed": "cluster.cli.commands.build",
+            "export": "cluster.cli.commands.export",
+            "evaluate": "cluster.cli.commands.evaluate",
+        },
+        "Use": {
+            "neighbors": "cluster.cli.commands.inspect_build",
+            "explain": "cluster.cli.commands.explain",
+            "infer": "cluster.cli.commands.explain",
+            "explore": "cluster.cli.commands.explore",
+            "serve": "cluster.cli.commands.serve",
+            "demo": "cluster.cli.commands.demo",
+        },
+        "Models": {
+            "train": "cluster.cli.commands.train",
+            "finetune": "cluster.cli.commands.finetune",
+            "tune": "cluster.cli.commands.tune",
+            "generate": "cluster.cli.commands.generate",
+            "evaluate-lm": "cluster.cli.commands.evaluate_lm",
+            "compare": "cluster.cli.commands.train",
+        },
+        "Studies": {
+            "study": "cluster.cli.studies",
+            "sweep": "cluster.cli.studies.downscaling",
+        },
+        "Operations": {
+            "status": "cluster.cli.commands.update",
+            "inspect": "cluster.cli.commands.inspect_build",
+            "verify": "cluster.cli.commands.verify",
+            "prune": "cluster.cli.commands.update",
+            "plan": "cluster.cli.commands.plan",
+            "submit": "cluster.cli.commands.submit",
+            "doctor": "cluster.cli.commands.submit",
+        },
+    }
 
     def get_command(self, ctx: Any, cmd_name: str) -> "TyperCommand | TyperGroup | None":
         """Return a command, or None if no command has this name."""
-        return load_command(cmd_name) if cmd_name in MODULES else None
+        if cmd_name == "sweep":  # a shortcut, because sweeps are not only of interest to readers of the paper
+            downscaling: Any = load_command("cluster.cli.studies.downscaling", "downscaling")
+            return downscaling.get_command(ctx, cmd_name)
+        return super().get_command(ctx, cmd_name)
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run a command. If its arguments are wrong, print one sentence and exit with code 2."""
@@ -101,33 +90,21 @@ class LazyCommands(TyperGroup):
         # With `standalone_mode=False`, `typer.Exit` becomes the result.
         sys.exit(result if isinstance(result, int) else 0)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the list of commands without importing them."""
-        width = formatter.width - 6 - max(map(len, MODULES))
-        rows = [(name, _shorten(_first_sentence(name), width)) for name in MODULES]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+
+def all_commands() -> "dict[str, TyperCommand]":
+    """Return every command by its full name, such as `study bit-cipher tables`. This imports all of them."""
+    return dict(iter_commands(load_app()))
 
 
-def load_command(name: str) -> "TyperCommand | TyperGroup":
-    """Import a command and return it."""
-    definition = getattr(import_module(_module(name)), _attribute(name))
-    if not isinstance(definition, typer.Typer):
-        function, definition = definition, typer.Typer(add_completion=False, rich_markup_mode=None)
-        definition.command(name)(function)
-    command: Any = typer.main.get_command(definition)
-    command.name = name
-    return command
-
-
-def all_commands() -> "dict[str, TyperCommand | TyperGroup]":
-    """Return every command by its name. This imports all of them."""
-    return {name: load_command(name) for name in MODULES}
+def load_app() -> AllCommands:
+    """Return the group of all commands."""
+    commands: Any = typer.main.get_command(app)
+    return commands
 
 
 app = typer.Typer(
     name=PROGRAM,
-    cls=LazyCommands,
+    cls=AllCommands,
     help=HELP,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -194,30 +171,6 @@ def _exit_on_usage_error(error: Any) -> NoReturn:
 
 def _print_warning(message: Warning | str, category: type[Warning], *position: Any) -> None:
     print_text(f"{PROGRAM}: {message}", err=True)
-
-
-def _module(command: str) -> str:
-    return f"cluster.cli.commands.{MODULES[command]}"
-
-
-def _attribute(command: str) -> str:
-    return command.replace("-", "_")
-
-
-def _first_sentence(command: str) -> str:
-    """Return the first sentence of a command's docstring, read from source."""
-    spec = find_spec(_module(command))
-    if spec is None or spec.origin is None:
-        return ""
-    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name == _attribute(command):
-            return inspect.cleandoc(ast.get_docstring(node) or "").partition(".")[0]
-    return (ast.get_docstring(tree) or "").partition(".")[0]  # a group of commands has its module's docstring
-
-
-def _shorten(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1].rsplit(" ", 1)[0] + "…"
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import typer
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files.records import Metavar, Record
-from cluster.metavars import MODEL, SETTING
+from cluster.metavars import MODEL, PATH, SETTING
 
 if TYPE_CHECKING:
     from bitcipher.table.keys import Oov
@@ -78,13 +78,19 @@ Settings = Annotated[
 ModelFolder = Annotated[
     str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=MODEL)
 ]
+TrainingText = Annotated[
+    list[str], typer.Argument(help="Files, directories or globs of the training text.", metavar=PATH)
+]
+RunsFolder = Annotated[
+    str,
+    typer.Option(
+        help="Directory of runs, curves and tables, visible to all workers: new, or of an interrupted command.",
+        metavar=PATH,
+    ),
+]
 CheckpointStep = Annotated[
     int | None,
     typer.Option(min=0, help="Step of a run's checkpoint.", show_default="the best with early stopping, else the last"),
-]
-AlignmentSettings = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="Change an option of the alignment, such as epochs=20.", metavar=SETTING),
 ]
 ConcurrentTrials = Annotated[
     int,

@@ -25,7 +25,7 @@ from cluster.jobs.working_dir import pack
 
 if TYPE_CHECKING:
     from ray.job_submission import JobDetails, JobSubmissionClient
-    from typer.core import TyperCommand, TyperGroup
+    from typer.core import TyperCommand
 
 # Commands that cannot be jobs: they contact a cluster from this machine, or listen on an address of it.
 LOCAL_COMMANDS = ("submit", "doctor", "serve")
@@ -46,7 +46,7 @@ INTERRUPTED = 130
 
 
 def submit(
-    commands: "Mapping[str, TyperCommand | TyperGroup]",
+    commands: "Mapping[str, TyperCommand]",
     command: Sequence[str],
     address: str | None,
     working_dir: str | None,
@@ -57,7 +57,7 @@ def submit(
     """Run a command as a job and follow its log.
 
     Args:
-        commands: all commands and groups of commands, by name.
+        commands: all commands by their full names, such as `study bit-cipher tables`.
         command: name of the command, and its arguments.
         address: URL of the cluster's Ray dashboard. By default, the environment variables of Ray are used, or else the
             dashboard of this machine.
@@ -114,14 +114,9 @@ def _check_credentials(command: Sequence[str]) -> None:
         )
 
 
-def jobs_of(commands: "Mapping[str, TyperCommand | TyperGroup]") -> "dict[tuple[str, ...], TyperCommand]":
-    """Return the commands that can be jobs. Keys are (command,), or (group, command) as in `reproduce tables`."""
-    jobs = {}
-    for name, command in commands.items():
-        if name not in LOCAL_COMMANDS:
-            inner = getattr(command, "commands", None)
-            jobs |= {(name, each): inner[each] for each in inner} if inner else {(name,): command}
-    return jobs
+def jobs_of(commands: "Mapping[str, TyperCommand]") -> "dict[tuple[str, ...], TyperCommand]":
+    """Return the commands that can be jobs, by the words of their names."""
+    return {tuple(name.split()): command for name, command in commands.items() if name not in LOCAL_COMMANDS}
 
 
 def read_variables(items: Sequence[str]) -> dict[str, str]:

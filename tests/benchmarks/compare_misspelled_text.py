@@ -2,8 +2,8 @@
 
 compare_misspelled_text.py RUN NETWORK... --text DATA... --tuning-text DATA... --misspellings FILE...
 
-RUN is a run of `bitcipher train` with a WordPiece tokenizer, and each NETWORK a folder of `bitcipher align-bytes`. The
-masked words are the same in all columns and rows. The columns are:
+RUN is a run of `bitcipher train` with a WordPiece tokenizer, and each NETWORK a folder of `bitcipher study
+byte-embeddings align`. The masked words are the same in all columns and rows. The columns are:
 
 - clean: the text as it is;
 - misspelled: a share of the words that have a misspelling in the lists is misspelled;

@@ -34,7 +34,16 @@ def run(script, *arguments):
 def test_rows_of_misspelled_text(tmp_path):
     bert = ("model.architecture=bert", "objective={name: masked}", "model.max_position_embeddings=128")
     model = tiny_commands.train(tmp_path, tmp_path / "run", *bert, "text.tokenizer.lowercase=true")
-    line = ["align-bytes", model, "--out", tmp_path / "small", "--set", "size=small", "--set", "epochs=1"]
+    line = [
+        *("study", "byte-embeddings", "align"),
+        model,
+        "--out",
+        tmp_path / "small",
+        "--set",
+        "size=small",
+        "--set",
+        "epochs=1",
+    ]
     assert CliRunner().invoke(app, list(map(str, line))).exit_code == 0
     (tmp_path / "words.tsv").write_text(MISSPELLED)
     corpus = tmp_path / "corpus"

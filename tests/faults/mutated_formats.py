@@ -69,7 +69,7 @@ def _run_commands(files: ValidFiles, copy: Path, out: Path) -> list[Command]:
         _train(files, copy, files.run / "prepared"),
         ("generate", copy, "--prompt", "the king", "--max-new-tokens", 2),
         ("compare", copy, "--out", out / "x"),
-        ("layers", copy, "--out", out / "y", "--classes", 5, "--sequences", 8),
+        ("study", "class-centers", "layers", copy, "--out", out / "y", "--classes", 5, "--sequences", 8),
     ]
 
 
@@ -87,9 +87,7 @@ def _probe(task: str) -> ReadFormat:
     return ReadFormat(
         lambda files: files.probe_data / task,
         "*",
-        lambda files, copy, out: [
-            ("probe", files.probe_data / "labeled.txt", "--task", task, "--data", copy, "--seeds", 1)
-        ],
+        lambda files, copy, out: [("evaluate", files.probe_data / "labeled.txt", f"--{task}", copy, "--seeds", 1)],
     )
 
 
@@ -123,7 +121,18 @@ FORMATS = {
         lambda files: files.filtered,
         "**/*",
         lambda files, copy, out: [
-            ("filter", files.text, "--vocabulary", files.file("words.txt"), "--span", 5, "--stride", 5, "--out", copy)
+            (
+                *("study", "downscaling", "filter"),
+                files.text,
+                "--vocabulary",
+                files.file("words.txt"),
+                "--span",
+                5,
+                "--stride",
+                5,
+                "--out",
+                copy,
+            )
         ],
     ),
     "list of paths": _file("list.paths", lambda files, copy, out: ("build", copy, "--out", out / "x", *SMALL, *CAT)),
@@ -137,7 +146,7 @@ FORMATS = {
     "word frequencies": _file(
         "words.csv",
         lambda files, copy, out: (
-            "filter",
+            *("study", "downscaling", "filter"),
             files.text,
             "--vocabulary",
             copy,
@@ -178,7 +187,7 @@ FORMATS = {
     "words and sub-tokens": _file(
         "pieces.yaml",
         lambda files, copy, out: (
-            *("choose-tokenizer", files.text, "--words", copy),
+            *("study", "downscaling", "choose-tokenizer", files.text, "--words", copy),
             *("--out", out / "x", "--kind", "bpe", "--size", 300),
         ),
     ),

@@ -56,7 +56,9 @@ JOBS = {
     "prune": Job(("prune", "target", "--keep", "1"), "two"),
     "embed": Job(("embed", "one", "--mode", "sum", "--out", "target"), None, _contents),
     "shard": Job(("shard", "0.jsonl", "1.jsonl", "--out", "target"), None, _contents),
-    "filter": Job(("filter", "0.jsonl", "1.jsonl", "--top", "50", "--out", "target"), None, _contents),
+    "filter": Job(
+        ("study", "downscaling", "filter", "0.jsonl", "1.jsonl", "--top", "50", "--out", "target"), None, _contents
+    ),
 }
 
 

@@ -31,7 +31,7 @@ OF_A_NEW_BUILD = {
 }
 READERS_OF_SOURCES = {
     "build from it": ("build", "target", "--out", "other", *FLAGS),
-    "filter of it": ("filter", "target", "--top", "50", "--out", "filtered"),
+    "filter of it": ("study", "downscaling", "filter", "target", "--top", "50", "--out", "filtered"),
     "shard of it": ("shard", "target", "--out", "shards"),
     "verify": ("verify", "target"),
 }

@@ -160,5 +160,5 @@ class ValidFiles:
         """Filtered corpus."""
         path = self.folder / "filtered"
         words = ("--vocabulary", self.file("words.txt"), "--span", 5, "--stride", 5)
-        run_command("filter", self.text, *words, "--out", path)
+        run_command("study", "downscaling", "filter", self.text, *words, "--out", path)
         return path

@@ -54,15 +54,16 @@ def test_output_whose_name_is_not_utf8_gives_one_sentence(command, inputs):
 
 @pytest.mark.parametrize("command", all_commands())
 def test_unknown_option_is_named(command):
-    outcome = bad_inputs.run([command, "--nosuch"])
+    outcome = bad_inputs.run([*command.split(), "--nosuch"])
     assert (outcome.code, outcome.out, outcome.error) == (2, "", None)
     assert "--nosuch" in outcome.err or "Missing" in outcome.err
     assert "Traceback" not in outcome.err
 
 
 def test_all_commands_with_paths_are_tried():
-    tried = {line.split()[0] for line in bad_inputs.COMMANDS.values()}
-    assert set(all_commands()) - tried == {"submit", "doctor", "demo"}
+    lines = bad_inputs.COMMANDS.values()
+    untried = {name for name in all_commands() if not any(f"{line} ".startswith(f"{name} ") for line in lines)}
+    assert untried == {"submit", "doctor", "demo", "study downscaling sweep"}  # the last is `sweep`
 
 
 @pytest.mark.long

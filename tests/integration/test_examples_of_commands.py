@@ -13,14 +13,13 @@ from tiny_tasks import write_task
 from typer.testing import CliRunner
 
 from cluster.cli.main import all_commands, app
-from cluster.jobs.submit import jobs_of
 from training.data.tokenizer_files import save_tokenizer
 from training.data.train_tokenizer import train_tokenizer
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
 COMMANDS = all_commands()
-BY_NAME = jobs_of(COMMANDS) | {(name,): COMMANDS[name] for name in ("submit", "doctor", "serve")}
+BY_NAME = {tuple(name.split()): command for name, command in COMMANDS.items()}
 
 
 def examples_of_help() -> dict[str, str]:
@@ -137,7 +136,7 @@ def check_arguments(arguments: list[str]) -> None:
 
 
 def test_examples_are_found():
-    assert {"build", "probe", "reproduce tables", "submit"} <= set(examples_of_help())
+    assert {"build", "evaluate", "study bit-cipher tables", "submit"} <= set(examples_of_help())
     assert {"cluster/README.md 0", "training/evaluation/probes/README.md 1", "bitcipher/evaluation/README.md 0"} <= set(
         examples_of_pages()
     )
@@ -150,8 +149,7 @@ def test_example_is_a_valid_command(command):
 
 # Full-size figures take hours. `tests/training/studies` runs small ones, and `tests/cluster/demo` a small demo.
 HOURS = (
-    *("bitcipher demo", "reproduce figure", "reproduce embedding", "reproduce encoders", "reproduce arcd"),
-    "reproduce byte",
+    *("bitcipher demo", "study bit-cipher figure", "study encoders", "study arabic", "study byte-embeddings table"),
 )
 # `serve` runs until it is ended, see `tests/cluster/serve`.
 ENDLESS = ("bitcipher serve",)
@@ -172,7 +170,7 @@ def test_example_runs(folder, command):
     if arguments[0] == "build":
         shutil.rmtree(folder / "vectors")
     # A prepared folder can have other options.
-    if arguments[0] in ("train", "finetune", "cloze-questions") and "--out" in arguments:
+    if {"train", "finetune", "cloze-questions"} & set(arguments[:2]) and "--out" in arguments:
         shutil.rmtree(folder / arguments[arguments.index("--out") + 1], ignore_errors=True)
     if "--restatements" in arguments:  # a hundredth of few documents is none
         arguments += ["--validation-fraction", "0.2"]

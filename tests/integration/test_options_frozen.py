@@ -6,7 +6,7 @@ import pytest
 
 import pipelines
 from bitcipher.files.yaml_files import read_yaml
-from cluster.cli.main import all_commands
+from cluster.cli.main import AllCommands, all_commands
 from pipelines.options import BuildOptions, EmbeddingOptions
 
 EMBEDDING = {
@@ -31,6 +31,27 @@ def options_of(command: str) -> set[str]:
     return {parameter.name for parameter in all_commands()[command].params}
 
 
+# Commands of the help page by panel. Each panel has at most eight, and there are at most 38 in all.
+PANELS = {
+    "Text": ["shard", "sample"],
+    "Vectors": ["build", "update", "embed", "export", "evaluate"],
+    "Use": ["neighbors", "explain", "infer", "explore", "serve", "demo"],
+    "Models": ["train", "finetune", "tune", "generate", "evaluate-lm", "compare"],
+    "Studies": ["study", "sweep"],
+    "Operations": ["status", "inspect", "verify", "prune", "plan", "submit", "doctor"],
+}
+
+
+def test_commands_of_each_panel():
+    assert {title: list(panel) for title, panel in AllCommands.modules.items()} == PANELS
+    assert all(len(panel) <= 8 for panel in PANELS.values())
+    assert sum(map(len, PANELS.values())) <= 38
+
+
+def test_sweep_is_the_command_of_its_study():
+    assert all_commands()["sweep"] is all_commands()["study downscaling sweep"]
+
+
 def test_options_of_each_command():
     assert options_of("build") == BUILD | VERBOSITY | {"sources", "out", "recipe", "workers", "vectors", "rehash"}
     growing = {"build", "sources", "replace", "max_drift", "align", "basis", "tokenizer", "word_list", "vectors"}
@@ -44,9 +65,8 @@ def test_options_of_each_command():
     assert options_of("infer") == {"vectors", "word", "contexts", "topn", "counts", "version", "tokenizer"}
     assert options_of("explore") == VERBOSITY | {"vectors", "out", "compare", "words", "version"}
     assert options_of("export") == VERBOSITY | {"vectors", "format", "out", "version"}
-    assert options_of("probe") == {"vectors", "task", "data", "seeds", "oov", "as_json"}
     cutting = {"level", "spans_only", "sentences_only", "span", "stride", "held_out_share", "unconstrained"}
-    assert options_of("filter") == cutting | READING | VERBOSITY | {
+    assert options_of("study downscaling filter") == cutting | READING | VERBOSITY | {
         "sources",
         "out",
         "vocabulary",
@@ -55,7 +75,7 @@ def test_options_of_each_command():
         "workers",
     }
     candidates = {"kind", "size", "reference", "lowercase", "words", "examples"}
-    assert options_of("choose-tokenizer") == candidates | READING | VERBOSITY | {"sources", "out"}
+    assert options_of("study downscaling choose-tokenizer") == candidates | READING | VERBOSITY | {"sources", "out"}
     asking = {
         "questions_per_context",
         "context_words",
@@ -65,48 +85,52 @@ def test_options_of_each_command():
         "language",
         "seed",
     }
-    assert options_of("cloze-questions") == asking | READING | VERBOSITY | {"sources", "out"}
+    assert options_of("study cloze-questions make") == asking | READING | VERBOSITY | {"sources", "out"}
     details = {"url_field", "date_field", "language_field"}
     assert options_of("sample") == READING | details | {"sources", "number", "recipe", "characters"}
     sharding = {"sources", "out", "recipe", "replace", "workers", "shard_mib", "keep_dropped", "memory_mib", "rehash"}
     assert options_of("shard") == READING | details | VERBOSITY | sharding
-    assert options_of("evaluate") == {"vectors", "similarity", "analogies", "oov", "as_json"}
-    reproduce = {
-        name: {parameter.name for parameter in command.params}
-        for name, command in all_commands()["reproduce"].commands.items()
-    }
+    assert options_of("evaluate") == {"vectors", "similarity", "analogies", "pos", "ner", "seeds", "oov", "as_json"}
     running = VERBOSITY | {"sources", "out", "seeds", "settings", "workers"}
     comparing = running | {"data", "questions", "finetuning_settings"}
-    assert reproduce == {
-        "tables": VERBOSITY | {"builds", "out", "pos", "ner", "seeds", "vectors", "noise", "noise_over", "log"},
-        "downscaling": {"evaluations", "out"},
-        "figure-4": running,
-        "figure-5": running | {"pretraining", "pretraining_settings"},
-        "embedding-sharing": comparing | {"task"},
-        "encoders": comparing | {"task"},
-        "arcd": comparing | {"other"},
-        "byte-embeddings": VERBOSITY | {"run", "text", "out", "size", "loss", "eval_sequences", "settings"},
-    }
+    cipher = {"noise", "noise_over", "log"}
+    tables = VERBOSITY | cipher | {"builds", "out", "pos", "ner", "seeds", "vectors"}
+    assert options_of("study bit-cipher tables") == tables
+    assert options_of("study bit-cipher figure-4") == running
+    assert options_of("study bit-cipher figure-5") == running | {"pretraining", "pretraining_settings"}
+    assert options_of("study downscaling laws") == {"evaluations", "out"}
+    assert options_of("study encoders embedding-sharing") == comparing | {"task"}
+    assert options_of("study encoders compare") == comparing | {"task"}
+    assert options_of("study arabic arcd") == comparing | {"other"}
+    bytes_table = {"run", "text", "out", "size", "loss", "eval_sequences", "settings"}
+    assert options_of("study byte-embeddings table") == VERBOSITY | bytes_table
     assert options_of("train") == VERBOSITY | {"recipe", "out", "settings", "prepared", "workers"}
     finetuning = {"model", "task", "data", "out", "settings", "vocabulary", "random_init", "seed", "workers"}
     finetuning |= {"grid", "max_concurrent_trials", "gpus"}
     assert options_of("finetune") == VERBOSITY | finetuning
     assert options_of("compare") == {"runs", "out", "as_json"}
-    assert options_of("layers") == VERBOSITY | {"run", "out", "classes", "sequences", "task", "data"}
+    assert options_of("study class-centers layers") == VERBOSITY | {
+        "run",
+        "out",
+        "classes",
+        "sequences",
+        "task",
+        "data",
+    }
     trials = VERBOSITY | {"recipe", "out", "settings", "budget", "max_concurrent_trials", "gpus"}
     assert options_of("sweep") == trials | {"scale"}
     assert options_of("tune") == trials | {"search", "trials", "init", "seed"}
     choosing = {"max_new_tokens", "temperature", "top_k", "top_p", "seed"}
     assert options_of("generate") == choosing | {"model", "prompt", "prompts", "shots", "checkpoint"}
-    assert options_of("evaluate-lm") == {"model", "pairs", "checkpoint"}
-    assert options_of("align-bytes") == VERBOSITY | {"model", "out", "settings"}
+    assert options_of("evaluate-lm pairs") == {"model", "data", "checkpoint"}
+    assert options_of("study byte-embeddings align") == VERBOSITY | {"model", "out", "settings"}
     prompting = {"model", "data", "template", "train", "shots", "seeds", "checkpoint"}
-    assert options_of("evaluate-prompts") == prompting
+    assert options_of("evaluate-lm prompts") == prompting
     columns = {"source_column", "target_column"}
     generating = {"model", "pairs", "train", "predictions", "max_new_tokens", "checkpoint"}
-    assert options_of("evaluate-text-pairs") == VERBOSITY | columns | generating
+    assert options_of("evaluate-lm texts") == VERBOSITY | columns | generating
     labeled = {"data", "out", "test", "vectors", "text_column", "label_column", "checkpoint"}
-    assert options_of("evaluate-sentences") == VERBOSITY | labeled | {"model"}
+    assert options_of("study class-centers sentences") == VERBOSITY | labeled | {"model"}
     assert options_of("inspect") == {"vectors", "version", "as_json"}
     assert options_of("submit") == {"command", "address", "working_dir", "env", "include", "no_wait"}
     assert options_of("doctor") == {"address", "target", "as_json"}

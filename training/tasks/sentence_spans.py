@@ -12,7 +12,7 @@ _WORD = re.compile(r"\S+")
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return the start and end character of each sentence, without surrounding white space.
 
-    Sentences end as in `bitcipher filter`, and no sentence continues over an empty line.
+    Sentences end as in `bitcipher study downscaling filter`, and no sentence continues over an empty line.
     """
     words = list(_WORD.finditer(text))
     may_end, is_lower = (np.array([test(word[0]) for word in words], bool) for test in (ends_sentence, begins_lower))

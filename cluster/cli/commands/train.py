@@ -1,4 +1,4 @@
-"""Commands that train models and analyze training runs: `train`, `compare` and `layers`."""
+"""Commands that train models and analyze training runs: `train` and `compare`."""
 
 from typing import Annotated
 
@@ -73,52 +73,3 @@ def compare(
     comparison = compare_runs(runs, out)
     groups = {"groups": comparison.summaries()}
     print_result(groups, as_json, lambda: print_markdown(comparison.markdown()))
-
-
-@with_verbosity
-def layers(
-    run: Annotated[str, typer.Argument(help="Folder of a run.", metavar=PATH)],
-    *,
-    out: Annotated[
-        str, typer.Option(help="Folder for layers.png, layers.csv and layers.parquet; overwritten.", metavar=PATH)
-    ],
-    classes: Annotated[
-        int, typer.Option(min=2, help="Number of token classes. Each of the most frequent tokens is one class.")
-    ] = 100,
-    sequences: Annotated[
-        int, typer.Option(min=1, help="Maximum number of sequences of text, or of rows of a task, in each split.")
-    ] = 256,
-    task: Annotated[
-        str | None,
-        typer.Option(
-            help="Fit linear probes too: parts of speech, or entities.", show_default="none", metavar="pos|ner"
-        ),
-    ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(help="Folder of the task's corpus: GUM in CoNLL-U for pos, CoNLL-2003 for ner.", metavar=PATH),
-    ] = None,
-) -> None:
-    """Evaluate each layer at each checkpoint of a run: predictions, token classes, and linear probes.
-
-    Classes of a run of `bitcipher finetune` are the labels of its sentences. Train with --set
-    loop.save_total_limit=null to keep all checkpoints.
-
-    For example: bitcipher layers runs/random-1 --out layers
-    """
-    from bitcipher.errors import BitcipherError
-
-    if (task is None) != (data is None):
-        raise BitcipherError("A linear probe needs both --task and --data.")
-    require_extra("training", "`bitcipher layers`")
-    from cluster.cli.display.console import OUT
-    from pipelines.runtime.progress import StageProgress
-    from training.loop.checkpoint_folders import latest_checkpoint
-    from training.loop.run_store import copying_run
-
-    with copying_run(run, with_checkpoints=True) as folder, StageProgress() as progress:
-        latest_checkpoint(folder)  # raise before torch is loaded, if it is no run
-        from training.studies.class_centers.layer_analysis.report import write_layer_report
-
-        write_layer_report(folder, out, classes, sequences, (task, data) if task and data else None, progress)
-    OUT.print(f"Wrote layers.png, layers.csv and layers.parquet to {out}.")

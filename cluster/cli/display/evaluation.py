@@ -1,4 +1,4 @@
-"""Output of `bitcipher probe` and `bitcipher evaluate`."""
+"""Output of `bitcipher evaluate`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,17 @@ EXAMPLES = 5
 
 
 @dataclass(frozen=True)
+class TaskProbes:
+    """Scores of probes of each table of vectors on a task."""
+
+    task: "TaskData"
+    results: "Sequence[tuple[str, int, ProbeResult]]"
+    """Name of the vectors, number of dimensions, and scores."""
+
+
+@dataclass(frozen=True)
 class TableScores:
-    """Scores of tables of vectors on word similarity and analogies."""
+    """Scores of tables of vectors on word similarity, analogies and labeled corpora."""
 
     names: Sequence[str]
     """Name of each table of vectors."""
@@ -29,6 +38,8 @@ class TableScores:
     """Scores of each table, by URI of the file of word pairs."""
     analogies: Sequence[AnalogiesResult]
     """Scores of each table; empty without analogy questions."""
+    probes: Sequence[TaskProbes]
+    """Scores of each table on each labeled corpus."""
 
 
 def evaluation_fields(evaluation: TableScores) -> dict[str, Any]:
@@ -46,18 +57,21 @@ def evaluation_fields(evaluation: TableScores) -> dict[str, Any]:
         }
         for name, result in zip(evaluation.names, evaluation.analogies, strict=False)
     ]
-    return {"similarity": similarity, "analogies": analogies}
+    probes = [_probe_fields(each.task, each.results) for each in evaluation.probes]
+    return {"similarity": similarity, "analogies": analogies, "probes": probes}
 
 
 def print_evaluation(evaluation: TableScores, oov: "Oov") -> None:
-    """Print a table of similarity and a table of analogies, if there are any scores of them."""
+    """Print a table of similarity, of analogies and of each labeled corpus, if there are any scores of them."""
     if evaluation.similarity:
         print_similarity(evaluation.names, evaluation.similarity, oov)
     if evaluation.analogies:
         print_analogies(list(zip(evaluation.names, evaluation.analogies, strict=True)))
+    for each in evaluation.probes:
+        print_probes(each.task, each.results, oov)
 
 
-def probe_fields(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResult"]]) -> dict[str, Any]:
+def _probe_fields(task: "TaskData", results: Iterable[tuple[str, int, "ProbeResult"]]) -> dict[str, Any]:
     """Return the scores of probes for programs: those of each seed, and their means."""
     metrics = ["accuracy", "weighted_f1"] + (["span_f1"] if task.has_spans else [])
     return {

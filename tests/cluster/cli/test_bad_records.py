@@ -75,5 +75,5 @@ def test_filter_prints_bad_records(run, tmp_path):
     (tmp_path / "words.txt").write_text("the cat and dog".replace(" ", "\n"))
     write_corpus(tmp_path / "one.jsonl", 300, 3)
     arguments = (tmp_path / "one.jsonl", "--vocabulary", tmp_path / "words.txt", "--out", tmp_path / "out")
-    out = run("filter", *arguments, "--span", 5, "--stride", 5, "--level", "spans")
+    out = run("study", "downscaling", "filter", *arguments, "--span", 5, "--stride", 5, "--level", "spans")
     assert "3 bad records were left out (not JSON 3). The first bad record: Line 301 of " in out.splitlines()[-1]

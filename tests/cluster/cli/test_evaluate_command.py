@@ -1,4 +1,4 @@
-"""Output and errors of `bitcipher probe`, `evaluate` and `reproduce tables`."""
+"""Output and errors of `bitcipher evaluate` and `study bit-cipher tables`."""
 
 from dataclasses import replace
 
@@ -61,7 +61,7 @@ def test_probe_reads_vectors_of_any_format(tmp_path, gum, conll2003, monkeypatch
     vectors = labeled.informative_vectors(labeled.TAGS)
     vectors.save(tmp_path / "folder")
     vectors.export("word2vec", tmp_path / "text.vec")
-    output = run("probe", tmp_path / "folder", tmp_path / "text.vec", "--task", "pos", "--data", gum, "--seeds", 2)
+    output = run("evaluate", tmp_path / "folder", tmp_path / "text.vec", "--pos", gum, "--seeds", 2)
     from_folder, from_text = (line.split() for line in output.splitlines() if line.startswith(str(tmp_path)))
     # The scores are equal, since both are the same table.
     assert from_folder[1:] == from_text[1:]
@@ -69,7 +69,7 @@ def test_probe_reads_vectors_of_any_format(tmp_path, gum, conll2003, monkeypatch
     assert float(from_folder[2]) > 80
     assert from_folder[3] == "±"
     assert "span F1" not in output
-    output = run("probe", tmp_path / "folder", "--task", "ner", "--data", conll2003, "--seeds", 1)
+    output = run("evaluate", tmp_path / "folder", "--ner", conll2003, "--seeds", 1)
     assert "span F1" in output
     assert "±" not in output
 
@@ -137,7 +137,14 @@ def page_of(folder):
 
 def test_table_1_has_models_of_the_largest_build_and_vectors_of_other_tools(tmp_path, small_and_large, gum):
     labeled.informative_vectors(labeled.TAGS).export("word2vec", tmp_path / "skip-gram.vec")
-    arguments = ("reproduce", "tables", *small_and_large, "--pos", gum, "--vectors", tmp_path / "skip-gram.vec")
+    arguments = (
+        *("study", "bit-cipher", "tables"),
+        *small_and_large,
+        "--pos",
+        gum,
+        "--vectors",
+        tmp_path / "skip-gram.vec",
+    )
     output = run(*arguments, "--noise", "frequency", "--noise-over", "words", "--seeds", 1, "--out", tmp_path / "out")
     assert str(tmp_path / "out" / "tables.md") in output.replace("\n", "")
     page = page_of(tmp_path / "out")
@@ -204,23 +211,28 @@ def _modification_time(path):
 
 def test_invalid_evaluations_raise(tmp_path, small_and_large, gum):
     small = str(small_and_large[1])
-    with pytest.raises(BitcipherError, match="--similarity, --analogies"):
+    with pytest.raises(BitcipherError, match="--similarity, --analogies, --pos or --ner"):
         run("evaluate", small)
     with pytest.raises(BitcipherError, match="--pos, --ner"):
-        run("reproduce", "tables", small, "--out", tmp_path / "out")
+        run("study", "bit-cipher", "tables", small, "--out", tmp_path / "out")
     with pytest.raises(BitcipherError, match="--noise"):
-        run("reproduce", "tables", small, "--pos", gum, "--noise", "white", "--out", tmp_path / "out")
+        run("study", "bit-cipher", "tables", small, "--pos", gum, "--noise", "white", "--out", tmp_path / "out")
     with pytest.raises(BitcipherError, match=r"nowhere\.vec"):
         run(
-            "reproduce", "tables", small, "--pos", gum, "--vectors", tmp_path / "nowhere.vec", "--out", tmp_path / "out"
+            *("study", "bit-cipher", "tables"),
+            small,
+            "--pos",
+            gum,
+            "--vectors",
+            tmp_path / "nowhere.vec",
+            "--out",
+            tmp_path / "out",
         )
-    with pytest.raises(BitcipherError, match="There is no task 'chunks'"):
-        run("probe", small, "--task", "chunks", "--data", gum)
     with pytest.raises(BitcipherError, match="Two of the builds have the same counts"):
-        run("reproduce", "tables", small, small, "--pos", gum, "--out", tmp_path / "out")
+        run("study", "bit-cipher", "tables", small, small, "--pos", gum, "--out", tmp_path / "out")
     source = builds.write_lines(tmp_path / "a.jsonl", ["a b c d e f"])
     narrow = BuildOptions(mode="cat", bits=4, window=2, tokenizer="whitespace", min_count=1, memory_mib=600)
     builds.run_build([source], tmp_path / "narrow", narrow)
     with pytest.raises(BitcipherError, match=r"window of at least 4, .* has window 2"):
-        run("reproduce", "tables", tmp_path / "narrow", "--pos", gum, "--out", tmp_path / "out")
+        run("study", "bit-cipher", "tables", tmp_path / "narrow", "--pos", gum, "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()

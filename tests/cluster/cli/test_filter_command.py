@@ -1,4 +1,4 @@
-"""Output and errors of `bitcipher filter`."""
+"""Output and errors of `bitcipher study downscaling filter`."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(folder, run_command):
-    return partial(run_command, "filter")
+    return partial(run_command, "study", "downscaling", "filter")
 
 
 def test_filter_prints_a_summary(run, folder):

@@ -96,10 +96,11 @@ def test_evaluate(parsed, tmp_path):
 def test_probe(parsed, tmp_path):
     labeled.informative_vectors(labeled.TAGS).save(tmp_path / "ours")
     gum = labeled.write_gum(tmp_path / "gum", 20)
-    found, _ = parsed("probe", tmp_path / "ours", "--task", "pos", "--data", gum, "--seeds", 2)
-    (result,) = found["results"]
+    found, _ = parsed("evaluate", tmp_path / "ours", "--pos", gum, "--seeds", 2)
+    (probed,) = found["probes"]
+    (result,) = probed["results"]
     scores = [seed["accuracy"] for seed in result["seeds"]]
-    assert (found["task"], result["dimensions"], len(scores)) == ("pos", 12, 2)
+    assert (probed["task"], result["dimensions"], len(scores)) == ("pos", 12, 2)
     assert result["mean"]["accuracy"] == np.mean(scores) > 0.5
 
 

@@ -66,7 +66,7 @@ def test_oov_has_the_same_values_in_all_commands(neighbors, run_command, tmp_pat
     for command in (
         ("neighbors", tmp_path / "vectors", "king"),
         ("evaluate", tmp_path / "vectors", "--similarity", tmp_path / "pairs.txt"),
-        ("probe", tmp_path / "vectors", "--task", "pos", "--data", "gum"),
+        ("evaluate", tmp_path / "vectors", "--pos", "gum"),
     ):
         code, _, err = run_command(*command, "--oov", "zeros")
         assert (code, err) == (2, "bitcipher: `--oov` must be spelling or token, got 'zeros'.\n")

@@ -85,7 +85,7 @@ def test_evaluate_scores_all_pairs(command):
 def test_probe_gives_unknown_words_a_vector(command, folder):
     labeled.write_gum(folder / "gum", 40)
     labeled.informative_vectors(labeled.TAGS).with_spelling().save(folder / "informative")
-    arguments = ("--task", "pos", "--data", "gum", "--seeds", 1, "--oov", "spelling")
-    code, out, errors = command("probe", "informative", *arguments)
+    arguments = ("--pos", "gum", "--seeds", 1, "--oov", "spelling")
+    code, out, errors = command("evaluate", "informative", *arguments)
     assert (code, errors) == (0, "")
     assert "Unknown words have a vector from their n-grams" in " ".join(out.split())

@@ -43,7 +43,7 @@ def test_training_prints_scores(run, tmp_path):
 
 
 def test_test_pairs_are_scored(run, tmp_path):
-    arguments = ("evaluate-text-pairs", "run", "pairs/test.tsv", "--max-new-tokens", 8)
+    arguments = ("evaluate-lm", "texts", "run", "pairs/test.tsv", "--max-new-tokens", 8)
     code, printed, _ = run(*arguments, "--predictions", tmp_path / "predictions.jsonl", "--train", "pairs/train.tsv")
     assert code == 0
     assert [line.split(" | ")[0] for line in printed.splitlines()[2:5]] == [
@@ -63,13 +63,13 @@ def test_columns_are_those_of_the_run(run, tmp_path):
     columns = ("--set", "objective.source_column=en", "--set", "objective.target_column=de")
     sources = ("--set", f"text.sources=[{tmp_path}/own.tsv]", "--set", "text.validation_fraction=0.5")
     assert run("train", "text-pairs", "--out", tmp_path / "run", *SMALL, *sources, *columns)[0] == 0
-    assert run("evaluate-text-pairs", tmp_path / "run", tmp_path / "own.tsv", "--max-new-tokens", 8)[0] == 0
+    assert run("evaluate-lm", "texts", tmp_path / "run", tmp_path / "own.tsv", "--max-new-tokens", 8)[0] == 0
     arguments = ("--source-column", "source", "--target-column", "target", "--max-new-tokens", 8)
-    assert run("evaluate-text-pairs", tmp_path / "run", "pairs/test.tsv", *arguments)[0] == 0
+    assert run("evaluate-lm", "texts", tmp_path / "run", "pairs/test.tsv", *arguments)[0] == 0
 
 
 def test_prompts_are_scored(run, tmp_path):
-    arguments = ("evaluate-prompts", "causal", "questions.tsv", "--template", "questions.yaml")
+    arguments = ("evaluate-lm", "prompts", "causal", "questions.tsv", "--template", "questions.yaml")
     code, printed, _ = run(*arguments)
     assert code == 0
     header, _, zero, majority, *_ = printed.splitlines()
@@ -82,18 +82,18 @@ def test_prompts_are_scored(run, tmp_path):
     assert printed.splitlines()[2] == zero
     assert printed.splitlines()[3].count(",") == 1
     assert run(*arguments, *many)[1] == printed
-    assert run("evaluate-prompts", "run", "questions.tsv", "--template", "questions.yaml")[0] == 0  # a T5
+    assert run("evaluate-lm", "prompts", "run", "questions.tsv", "--template", "questions.yaml")[0] == 0  # a T5
 
 
 def test_mistakes_print_one_sentence(run, tmp_path):
     (tmp_path / "empty.tsv").write_text("source\ttarget\n")
-    prompts = ("evaluate-prompts", "causal", "questions.tsv", "--template")
+    prompts = ("evaluate-lm", "prompts", "causal", "questions.tsv", "--template")
     for arguments, sentence in (
-        (("evaluate-text-pairs", "causal", "pairs/test.tsv"), "cannot generate text; use a model of t5"),
-        (("evaluate-text-pairs", "run", tmp_path / "empty.tsv"), "has no pairs of texts"),
-        (("evaluate-text-pairs", "run", "pairs/test.tsv", "--source-column", "en"), "names no column en"),
-        (("evaluate-text-pairs", "run", "questions.yaml"), "is not a table"),
-        (("evaluate-text-pairs", "run", "pairs/test.tsv", "--checkpoint", 4), "no checkpoint of step 4"),
+        (("evaluate-lm", "texts", "causal", "pairs/test.tsv"), "cannot generate text; use a model of t5"),
+        (("evaluate-lm", "texts", "run", tmp_path / "empty.tsv"), "has no pairs of texts"),
+        (("evaluate-lm", "texts", "run", "pairs/test.tsv", "--source-column", "en"), "names no column en"),
+        (("evaluate-lm", "texts", "run", "questions.yaml"), "is not a table"),
+        (("evaluate-lm", "texts", "run", "pairs/test.tsv", "--checkpoint", 4), "no checkpoint of step 4"),
         ((*prompts, "none"), "There is no prompt template 'none'"),
         ((*prompts, "trec"), "names no column label_coarse"),
         ((*prompts, "questions.yaml", "--shots", 1), "1 shots need as many training examples"),
@@ -112,7 +112,7 @@ def test_mistakes_print_one_sentence(run, tmp_path):
             ("train", "text-pairs", "--out", tmp_path / "out", "--set", "model.architecture=gpt2"),
             "TextPairs trains t5",
         ),
-        (("layers", "run", "--out", tmp_path / "layers"), "pairs of texts"),
+        (("study", "class-centers", "layers", "run", "--out", tmp_path / "layers"), "pairs of texts"),
     ):
         code, printed, messages = run(*arguments)
         assert (code, printed) == (2, ""), arguments

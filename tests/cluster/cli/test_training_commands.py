@@ -48,7 +48,7 @@ def test_runs_are_compared_by_recipe(run, tmp_path):
 
 def test_layers_writes_all_checkpoints(run, tmp_path):
     arguments = ("--sequences", 8, "--classes", 5, "--task", "pos", "--data", "gum")
-    code, printed, _ = run("layers", "random-1", "--out", tmp_path / "layers", *arguments)
+    code, printed, _ = run("study", "class-centers", "layers", "random-1", "--out", tmp_path / "layers", *arguments)
     assert code == 0
     assert str(tmp_path / "layers") in printed
     table = pq.read_table(tmp_path / "layers" / "layers.parquet")
@@ -63,7 +63,7 @@ def test_minimal_pairs_are_scored_by_phenomenon(run, tmp_path):
     user_folder.write_minimal_pairs(tmp_path / "blimp")
     same = {"sentence_good": "wampimuk", "sentence_bad": "wampimuk"}
     (tmp_path / "blimp" / "same.jsonl").write_text(json.dumps(same))
-    code, printed, _ = run("evaluate-lm", "random-1", "--pairs", tmp_path / "blimp")
+    code, printed, _ = run("evaluate-lm", "pairs", "random-1", tmp_path / "blimp")
     assert code == 0
     header, _, order, equal, everything, note = printed.splitlines()
     assert header == "| phenomenon | pairs | accuracy, % | 95 % interval |"
@@ -71,7 +71,7 @@ def test_minimal_pairs_are_scored_by_phenomenon(run, tmp_path):
     assert equal == "| same | 1 | 0.0 | 0.0 to 79.3 |"
     assert everything.startswith("| all pairs | 2 | ")
     assert note.startswith("Pairs with the same tokens")
-    assert run("evaluate-lm", "random-1", "--pairs", tmp_path / "blimp", "--checkpoint", 4)[0] == 2
+    assert run("evaluate-lm", "pairs", "random-1", tmp_path / "blimp", "--checkpoint", 4)[0] == 2
 
 
 def test_generate_from_prompt(run, tmp_path):
@@ -104,9 +104,15 @@ def test_mistakes_print_one_sentence(run, tmp_path):
     for arguments, sentence in (
         (("compare", "random-1", "gum", "--out", tmp_path / "out"), "gum is not a run"),
         (("compare", "random-1", "random-1", "--out", tmp_path / "out"), "have the same recipe and seed"),
-        (("layers", "gum", "--out", tmp_path / "out"), "not a run with a checkpoint"),
-        (("layers", "random-1", "--out", tmp_path / "out", "--task", "pos"), "both --task and --data"),
-        (("layers", "random-1", "--out", tmp_path / "out", "--task", "x", "--data", "gum"), "There is no task 'x'"),
+        (("study", "class-centers", "layers", "gum", "--out", tmp_path / "out"), "not a run with a checkpoint"),
+        (
+            ("study", "class-centers", "layers", "random-1", "--out", tmp_path / "out", "--task", "pos"),
+            "both --task and --data",
+        ),
+        (
+            ("study", "class-centers", "layers", "random-1", "--out", tmp_path / "out", "--task", "x", "--data", "gum"),
+            "There is no task 'x'",
+        ),
         (("generate", "random-1"), "--prompt and --prompts"),
         (("generate", "random-1", "--prompt", "a", "--prompts", "b"), "--prompt and --prompts"),
         (("generate", "random-1", "--prompt", "a", "--shots", 1), "--shots needs --prompts"),

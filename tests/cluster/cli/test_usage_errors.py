@@ -16,7 +16,12 @@ SENTENCES = {
     "explore books --out x --words 0": "Invalid value for '--words': Input should be greater than or equal to 5; see "
     "`bitcipher explore --help`.",
     "verify": "Missing argument 'PATH'; see `bitcipher verify --help`.",
-    "reproduce nosuch": "No such command 'nosuch'; see `bitcipher reproduce --help`.",
+    "study nosuch": "No such command 'nosuch'; see `bitcipher study --help`.",
+    "biuld corpus": "No such command 'biuld'; the nearest is `bitcipher build`; see `bitcipher --help`.",
+    "filter corpus": "No such command 'filter'; the nearest is `bitcipher study downscaling filter`; see "
+    "`bitcipher --help`.",
+    "study bit-cipher tabels": "No such command 'tabels'; the nearest is `bitcipher study bit-cipher tables`; see "
+    "`bitcipher study bit-cipher --help`.",
     "nosuch": "No such command 'nosuch'; see `bitcipher --help`.",
 }
 

@@ -72,7 +72,7 @@ def test_settings_and_references_of_commands_are_translated(tmp_path, monkeypatc
     with pytest.raises(BitcipherError, match="a is a path on this machine, but the cluster runs elsewhere"):
         translate_paths(COMMANDS["train"], line, None, is_local=False)
     line = ["s3://b/*.txt", "--out", "s3://b/t", "--kind", "bpe", "--reference", "bpe=r.json"]
-    sent = translate_paths(COMMANDS["choose-tokenizer"], line, None, is_local=True)
+    sent = translate_paths(COMMANDS["study downscaling choose-tokenizer"], line, None, is_local=True)
     assert sent[-1] == f"bpe={tmp_path}/r.json"
 
 

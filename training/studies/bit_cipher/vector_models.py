@@ -139,7 +139,7 @@ class PeerVectors:
 
     @property
     def title(self) -> str:
-        """Path or URI without passwords, as in the table of `bitcipher probe`."""
+        """Path or URI without passwords, as in the table of `bitcipher evaluate`."""
         return redact(self.uri)
 
     @property

@@ -84,10 +84,12 @@ def load_byte_embeddings(folder: str) -> ByteEmbeddings:
         BitcipherError: if a file is missing or damaged.
     """
     if not storage.exists(storage.join(folder, METADATA)):
-        raise BitcipherError(f"There are no byte embeddings in {folder}; make them with `bitcipher align-bytes`.")
+        raise BitcipherError(
+            f"There are no byte embeddings in {folder}; make them with `bitcipher study byte-embeddings align`."
+        )
     stored = StoredAlignment.read(storage.join(folder, METADATA))
     weights = storage.join(folder, WEIGHTS)
-    check_digest(weights, stored.weights, "make the byte embeddings again with `bitcipher align-bytes`")
+    check_digest(weights, stored.weights, "make the byte embeddings again with `bitcipher study byte-embeddings align`")
     network = BytesCNN(stored.options.size, stored.vector_size)
     try:
         network.load_state_dict(load(storage.read_bytes(weights) or b""))

@@ -1,4 +1,4 @@
-"""`bitcipher reproduce arcd` with tiny models of the recipes for Arabic."""
+"""`bitcipher study arabic arcd` with tiny models of the recipes for Arabic."""
 
 import json
 
@@ -49,7 +49,16 @@ def test_all_models_are_trained_and_fine_tuned(tmp_path):
     (tmp_path / "arabic.txt").write_text("\n".join(sentence(number) for number in range(400)), "utf-8")
     corpus, data = tiny_commands.write_corpus(tmp_path / "corpus"), write_arcd(tmp_path / "arcd")
     questions = write_questions(tmp_path / "questions", data)
-    line = ["reproduce", "arcd", tmp_path / "arabic.txt", "--other", corpus, "--data", data, "--out", tmp_path / "out"]
+    line = [
+        *("study", "arabic", "arcd"),
+        tmp_path / "arabic.txt",
+        "--other",
+        corpus,
+        "--data",
+        data,
+        "--out",
+        tmp_path / "out",
+    ]
     line += ["--questions", questions]
     line += ["--seeds", 1, *tiny_commands.arguments_of(SETTINGS)]
     line += [argument for setting in FINETUNING for argument in ("--set-finetuning", setting)]

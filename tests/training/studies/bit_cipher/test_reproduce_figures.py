@@ -1,4 +1,4 @@
-"""`bitcipher reproduce` for Figures 4 and 5, with tiny models."""
+"""`bitcipher study bit-cipher` for Figures 4 and 5, with tiny models."""
 
 import pytest
 import tiny_commands
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.long
 
 
 def run(*arguments):
-    result = CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+    result = CliRunner().invoke(app, ["study", "bit-cipher", *map(str, arguments)])
     assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
     return result.stdout
 

@@ -1,4 +1,4 @@
-"""`bitcipher align-bytes` and `bitcipher reproduce byte-embeddings` with a tiny model of the recipe `next-sentence`."""
+"""`bitcipher study byte-embeddings` with a tiny model of the recipe `next-sentence`."""
 
 import pytest
 import tiny_commands
@@ -20,7 +20,16 @@ def invoke(*arguments):
 
 
 def test_network_of_a_run_is_stored(run, tmp_path):
-    line = ["align-bytes", run, "--out", tmp_path / "bytes", "--set", "size=small", "--set", "epochs=1"]
+    line = [
+        *("study", "byte-embeddings", "align"),
+        run,
+        "--out",
+        tmp_path / "bytes",
+        "--set",
+        "size=small",
+        "--set",
+        "epochs=1",
+    ]
     result = invoke(*line)
     assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
     assert load_byte_embeddings(str(tmp_path / "bytes")).embed(["unheard-of"]).shape == (1, 16)
@@ -33,7 +42,7 @@ def test_network_of_a_run_is_stored(run, tmp_path):
 @pytest.mark.long
 def test_all_losses_are_compared(run, tmp_path):
     text = run.parent / "corpus"
-    line = ["reproduce", "byte-embeddings", run, "--text", text, "--out", tmp_path / "out", "--size", "small"]
+    line = ["study", "byte-embeddings", "table", run, "--text", text, "--out", tmp_path / "out", "--size", "small"]
     line += ["--set", "epochs=1", "--set", "batch_size=40", "--eval-sequences", "8"]
     reports = []
     for _ in range(2):  # the second call trains nothing

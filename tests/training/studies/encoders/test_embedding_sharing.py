@@ -1,4 +1,4 @@
-"""`bitcipher reproduce embedding-sharing` with tiny models."""
+"""`bitcipher study encoders embedding-sharing` with tiny models."""
 
 import pytest
 import tiny_commands
@@ -14,7 +14,7 @@ FINETUNING = ("num_train_epochs=null", "loop.max_steps=3", "loop.batch_size=4", 
 @pytest.mark.long
 def test_all_ways_are_trained_and_fine_tuned(tmp_path):
     corpus, data = tiny_commands.write_corpus(tmp_path / "corpus"), write_task(tmp_path / "squad2", "squad2", 12)
-    line = ["reproduce", "embedding-sharing", corpus, "--data", data, "--out", tmp_path / "out", "--seeds", 2]
+    line = ["study", "encoders", "embedding-sharing", corpus, "--data", data, "--out", tmp_path / "out", "--seeds", 2]
     line += [*tiny_commands.arguments_of(), "--set", "model.generator_layers=1"]
     line += [argument for setting in FINETUNING for argument in ("--set-finetuning", setting)]
     reports = []

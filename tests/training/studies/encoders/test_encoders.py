@@ -1,4 +1,4 @@
-"""`bitcipher reproduce encoders` with tiny models."""
+"""`bitcipher study encoders compare` with tiny models."""
 
 import json
 
@@ -17,7 +17,7 @@ FINETUNING = ("num_train_epochs=null", "loop.max_steps=3", "loop.batch_size=4", 
 
 
 def reproduce(corpus, data, out, *more):
-    line = ["reproduce", "encoders", corpus, "--task", "cola", "--data", data, "--out", out, "--seeds", 1]
+    line = ["study", "encoders", "compare", corpus, "--task", "cola", "--data", data, "--out", out, "--seeds", 1]
     line += [*tiny_commands.arguments_of(), "--set", "loop.save_steps=6", *more]
     line += [argument for setting in FINETUNING for argument in ("--set-finetuning", setting)]
     return CliRunner().invoke(app, list(map(str, line)))

@@ -65,7 +65,7 @@ class Findings:
     """All results of a study so far."""
 
     accounting: dict[str, Any]
-    """Numbers of kept and examined texts, as written by `bitcipher filter`."""
+    """Numbers of kept and examined texts, as written by `bitcipher study downscaling filter`."""
     tokenizers: tuple[dict[str, Any], ...]
     """Rows of the tokenizer selection: kind, size (None for a pre-trained tokenizer), ratio (word-split ratio), esms
     (exact sub-token matching score), chosen (bool)."""

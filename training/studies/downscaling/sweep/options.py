@@ -166,12 +166,12 @@ class Study(Record):
     format: Format | None = None
     """Format of all sources; inferred from the extension of each file if not set."""
     language: dict[str, Any] = Field(default_factory=dict)
-    """Options of `bitcipher filter`."""
+    """Options of `bitcipher study downscaling filter`."""
     tokenizer: TokenizerOptions = TokenizerOptions(**TOKENIZER_DEFAULTS)
     """Tokenizer to train on the language; the paper's is byte-level BPE."""
     choice: dict[str, Any] = Field(default_factory=dict)
-    """Options of `bitcipher choose-tokenizer`, such as `sizes` and `references` by kind. If set, several tokenizers are
-    trained, and the paper's rule chooses one of them."""
+    """Options of `bitcipher study downscaling choose-tokenizer`, such as `sizes` and `references` by kind. If set,
+    several tokenizers are trained, and the paper's rule chooses one of them."""
     shapes: ShapeOptions = ShapeOptions()
     pretraining: PretrainingOptions = PretrainingOptions()
     downstream: DownstreamOptions = DownstreamOptions()

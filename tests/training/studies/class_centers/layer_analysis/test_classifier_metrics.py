@@ -65,7 +65,9 @@ def test_centers_follow_the_labels_that_a_classifier_learns(architecture, tmp_pa
 
 def test_command_measures_a_fine_tuned_run(tmp_path):
     run = fine_tune(tmp_path, "cola", "bert")
-    result = CliRunner().invoke(app, ["layers", str(run), "--out", str(tmp_path / "layers"), "--sequences", "40"])
+    result = CliRunner().invoke(
+        app, ["study", "class-centers", "layers", str(run), "--out", str(tmp_path / "layers"), "--sequences", "40"]
+    )
     assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
     rows = (tmp_path / "layers" / "layers.csv").read_text().splitlines()
     assert len(rows) == 1 + 3 * 3 * 2 * 3  # steps, layers, parts, metrics

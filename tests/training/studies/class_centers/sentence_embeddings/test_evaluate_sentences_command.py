@@ -59,7 +59,12 @@ def test_command_writes_table_and_figure(trained, tmp_path):
     printed = {}
     for out in ("one", "two"):
         printed[out] = run(
-            "evaluate-sentences", trained, tmp_path / "questions.jsonl", "--out", tmp_path / out, *options
+            *("study", "class-centers", "sentences"),
+            trained,
+            tmp_path / "questions.jsonl",
+            "--out",
+            tmp_path / out,
+            *options,
         )
     table = (tmp_path / "one" / "sentences.md").read_text()
     assert table in printed["one"]

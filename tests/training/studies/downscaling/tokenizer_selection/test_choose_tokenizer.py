@@ -1,4 +1,4 @@
-"""`bitcipher choose-tokenizer`: output, resume and errors."""
+"""`bitcipher study downscaling choose-tokenizer`: output, resume and errors."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ def folder(made, tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(folder, run_command):
-    return partial(run_command, "choose-tokenizer")
+    return partial(run_command, "study", "downscaling", "choose-tokenizer")
 
 
 def content_of(folder):

@@ -1,20 +1,24 @@
-"""Command that makes questions and answers from plain text: `cloze-questions`."""
+"""Questions and answers made from plain text."""
 
 from typing import Annotated, Any
 
 import typer
 
 from bitcipher.terminal import print_text
+from cluster.cli.command_groups import group
 from cluster.cli.dependencies import require_extra
 from cluster.cli.options import option_name, record_options
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
 from training.studies.cloze_questions.options import ClozeOptions
 
+cloze_questions = group(__doc__)
 
+
+@cloze_questions.command()
 @with_verbosity
 @record_options(ClozeOptions)
-def cloze_questions(
+def make(
     option_values: dict[str, Any],
     sources: Annotated[
         list[str],
@@ -25,9 +29,9 @@ def cloze_questions(
 ) -> None:
     """Make a question answering task from plain text, to fine-tune a model on before the real questions.
 
-    For example: bitcipher cloze-questions enwiki --out cloze
+    For example: bitcipher study cloze-questions make enwiki --out cloze
     """
-    require_extra("training", "`bitcipher cloze-questions`")
+    require_extra("training", "`bitcipher study cloze-questions`")
     from pipelines.ingest.sources import list_sources
     from pipelines.runtime.progress import StageProgress
     from training.studies.cloze_questions.write_questions import write_questions

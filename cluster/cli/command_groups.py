@@ -1,0 +1,136 @@
+"""Groups of commands, which import a command only when it is needed.
+
+The help page of a group reads the first sentence of each command's docstring from its source file, so it imports none
+of them.
+"""
+
+import ast
+import difflib
+import inspect
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import typer
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from typer.core import TyperCommand
+
+# The error that Typer raises for wrong arguments. Typer exports only classes that are derived from it.
+UsageError: Any = typer.BadParameter.__base__
+
+# Minimum similarity of a command to a misspelled name (`difflib.SequenceMatcher.ratio`).
+_SIMILARITY = 0.7
+
+
+class SuggestingGroup(TyperGroup):
+    """Group of commands that answers a misspelled command with the nearest one."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return a command and its arguments.
+
+        Raises:
+            UsageError: if there is no such command.
+        """
+        try:
+            return super().resolve_command(ctx, args)
+        except UsageError as error:
+            nearest = nearest_command(args[0], self)
+            if nearest is not None:
+                error.message = f"No such command {args[0]!r}; the nearest is `{ctx.command_path} {nearest}`"
+            raise
+
+
+class LazyGroup(SuggestingGroup):
+    """Group of commands whose modules are named, and imported when a command is needed.
+
+    A module defines the function or the group of a command under the name of the command, with underscores.
+    """
+
+    modules: ClassVar[Mapping[str, Mapping[str, str]]]
+    """Module of each command by the title of its panel on the help page, in order."""
+
+    @property
+    def module_of(self) -> dict[str, str]:
+        """Module of each command."""
+        return {name: module for panel in self.modules.values() for name, module in panel.items()}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands in the order of the help page."""
+        return list(self.module_of)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> "TyperCommand | TyperGroup | None":
+        """Return a command, or None if no command has this name."""
+        module = self.module_of.get(cmd_name)
+        return load_command(module, cmd_name) if module else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands without importing them."""
+        width = formatter.width - 6 - max(map(len, self.module_of))
+        for title, panel in self.modules.items():
+            rows = [(name, _shorten(_first_sentence(module, name), width)) for name, module in panel.items()]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def group(help_text: str | None, kind: type[SuggestingGroup] = SuggestingGroup) -> typer.Typer:
+    """Return a group of commands, which prints its help page without arguments."""
+    app = typer.Typer(cls=kind, help=help_text, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    app.callback()(lambda: None)  # so that a group with one command is a group, too
+    return app
+
+
+@cache
+def load_command(module: str, name: str) -> "TyperCommand | TyperGroup":
+    """Import a command and return it, each time the same object."""
+    definition = getattr(import_module(module), _attribute(name))
+    if not isinstance(definition, typer.Typer):
+        function, definition = definition, typer.Typer(add_completion=False, rich_markup_mode=None)
+        definition.command(name)(function)
+    command: Any = typer.main.get_command(definition)
+    command.name = name
+    return command
+
+
+def iter_commands(commands: TyperGroup, path: tuple[str, ...] = ()) -> "Iterator[tuple[str, TyperCommand]]":
+    """Yield the full name and the definition of each command in a group and in the groups in it. This imports them."""
+    context: Any = None
+    for name in commands.list_commands(context):
+        command: Any = commands.get_command(context, name)
+        if isinstance(command, TyperGroup):
+            yield from iter_commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+def nearest_command(name: str, commands: TyperGroup) -> str | None:
+    """Return the full name of the command in a group that is nearest to a misspelled full or last name, or None."""
+    full_names = [full_name for full_name, _ in iter_commands(commands)]
+    known = {full_name.rpartition(" ")[2]: full_name for full_name in reversed(full_names)}
+    known |= {full_name.replace(" ", "-"): full_name for full_name in full_names}
+    found = difflib.get_close_matches(name, known, 1, _SIMILARITY)
+    return known[found[0]] if found else None
+
+
+def _attribute(command: str) -> str:
+    return command.replace("-", "_")
+
+
+def _first_sentence(module: str, command: str) -> str:
+    """Return the first sentence of a command's docstring, read from source."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        return ""
+    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == _attribute(command):
+            return inspect.cleandoc(ast.get_docstring(node) or "").partition(". ")[0].partition(".\n")[0].rstrip(".")
+    return (ast.get_docstring(tree) or "").partition("\n")[0].rstrip(".")  # a group has its module's docstring
+
+
+def _shorten(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1].rsplit(" ", 1)[0] + "…"
