@@ -1,6 +1,7 @@
 """Rules for all source files that no linter checks. Import contracts are in `pyproject.toml`, run by `lint-imports`."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -54,3 +55,21 @@ def test_every_test_file_is_collected():
     listing = subprocess.run([sys.executable, "-c", LIST_COLLECTED_FILES], cwd=ROOT, capture_output=True, text=True)
     collected = {Path(line) for line in listing.stdout.splitlines()}
     assert not names([path for path in TESTS if path.name.startswith("test_") and path not in collected]), listing
+
+
+# Folders of studies and of their commands; nothing else names what is in them.
+STUDIES = (ROOT / "training" / "studies", ROOT / "cluster" / "cli" / "studies")
+# The table of commands names the modules of studies that have a command at the top.
+COMMAND_TABLE = ROOT / "cluster" / "cli" / "main.py"
+
+
+def test_the_product_names_no_module_of_a_study():
+    product = [path for path in SOURCES if path != COMMAND_TABLE and not any(map(path.is_relative_to, STUDIES))]
+    assert not names(
+        [path for path in product if re.search(r"(training|cluster\.cli)[./]studies[./]\w", path.read_text())]
+    )
+
+
+def test_other_packages_are_imported_by_name_in_one_place():
+    importing = {path for path in SOURCES if re.search(r"import_module\(\"(?!spacy)", path.read_text())}
+    assert names(sorted(importing)) == ["bitcipher/__init__.py", "bitcipher/__main__.py"]

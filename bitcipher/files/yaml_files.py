@@ -1,6 +1,6 @@
 """YAML files: recipes, and other files that people write."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
@@ -49,12 +49,12 @@ def reading_yaml(uri: str) -> Iterator[IO[bytes]]:
             raise BitcipherError(f"{uri} is not valid YAML: {' '.join(str(error).split())}.") from None
 
 
-def find_yaml(name: str, folder: Path, kind: str) -> str:
+def find_yaml(name: str, folders: Sequence[Path], kind: str) -> str:
     """Return the path of a shipped YAML file, or `name` itself if it is a path or URI.
 
     Args:
         name: file name without its extension, or a path or URI.
-        folder: folder of the shipped files.
+        folders: folders of the shipped files.
         kind: noun for the file in error messages, such as "recipe".
 
     Raises:
@@ -62,11 +62,11 @@ def find_yaml(name: str, folder: Path, kind: str) -> str:
     """
     if "/" in name or name.endswith((".yaml", ".yml")):
         return name
-    path = folder / f"{name}.yaml"
-    if not path.exists():
-        names = ", ".join(sorted(each.stem for each in folder.glob("*.yaml")))
+    shipped = {path.stem: path for folder in folders for path in folder.glob("*.yaml")}
+    if name not in shipped:
+        names = ", ".join(sorted(shipped))
         raise BitcipherError(f"There is no {kind} {name!r}; choose from {names}, or give the path of a YAML file.")
-    return str(path)
+    return str(shipped[name])
 
 
 def read_yaml(uri: str) -> dict[str, Any]:

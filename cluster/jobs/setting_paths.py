@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,13 @@ import yaml
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files.yaml_files import SafeLoader, read_yaml
+from training.runs.study_declarations import study_declarations
 
-# Options of recipes and studies that are paths, or names of files that end in .json. The records that define the
-# options import libraries that this machine may lack, so a test compares these names with the records.
-PATH_OPTIONS = frozenset(
+# Options of recipes that are paths, or names of files that end in .json; studies declare theirs. The records that define
+# the options import libraries that this machine may lack, so a test compares the names with them.
+_PATH_OPTIONS = frozenset(
     {
-        *("sources", "vocabulary", "word_list", "tokenizer", "tokenizer.path", "downstream.glue"),
-        *("language.spans_only", "language.sentences_only"),
-        *("choice.words", "choice.references.bpe", "choice.references.wordpiece", "choice.references.unigram"),
+        *("sources", "vocabulary", "word_list", "tokenizer", "tokenizer.path"),
         *("text.sources", "text.validation_sources", "text.tokenizer.path", "model.checkpoint"),
         *("embeddings.vectors", "embeddings.build.word_list", "model", "data"),
     }
@@ -25,6 +25,12 @@ PATH_OPTIONS = frozenset(
 _TOKENIZER = "tokenizer"
 
 Translate = Callable[[str], str]
+
+
+@cache
+def path_options() -> frozenset[str]:
+    """Return the names of all options of recipes and studies that are paths."""
+    return _PATH_OPTIONS.union(*(study.path_settings for study in study_declarations()))
 
 
 def translate_setting(setting: str, translate: Translate) -> str:
@@ -92,5 +98,5 @@ def _iter_paths(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _is_path(name: str, value: Any) -> bool:
-    is_path = isinstance(value, str) and name in PATH_OPTIONS
+    is_path = isinstance(value, str) and name in path_options()
     return is_path and (name != _TOKENIZER or value.endswith(".json"))

@@ -20,7 +20,7 @@ def read_recipe(name: str, folder: Path, options: type[ReadOptions]) -> tuple[di
     Raises:
         BitcipherError: if there is no such recipe, or it is invalid.
     """
-    uri = find_yaml(name, folder, "recipe")
+    uri = find_yaml(name, [folder], "recipe")
     values = read_yaml(uri)
     check_plain(values, uri)
     sources = values.pop("sources", [])

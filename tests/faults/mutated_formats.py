@@ -170,7 +170,7 @@ FORMATS = {
     ),
     # The sources do not exist, because some mutations are valid recipes of runs that take days.
     "recipe of a run": _file(
-        "training/runs/recipes/figure-4-random.yaml",
+        "training/studies/bit_cipher/recipes/figure-4-random.yaml",
         lambda files, copy, out: ("train", copy, "--out", out / "x", "--set", f"text.sources=[{out}/nosuch.txt]"),
     ),
     "recipe of a study": _file(

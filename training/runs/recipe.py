@@ -21,6 +21,7 @@ from training.models.options import ModelOptions
 from training.objectives.base import Objective, check_objective
 from training.objectives.registry import make_objective
 from training.objectives.text_pairs import TextPairs
+from training.runs.study_declarations import recipe_folders
 
 
 class TextOptions(ReadOptions):
@@ -89,7 +90,7 @@ def find_recipe(name: str) -> str:
     Raises:
         BitcipherError: if no shipped recipe has this name.
     """
-    return find_yaml(name, Path(__file__).parent / "recipes", "recipe")
+    return find_yaml(name, [Path(__file__).parent / "recipes", *recipe_folders()], "recipe")
 
 
 def make_recipe(recipe: str | Mapping[str, Any], settings: Sequence[str] = ()) -> Recipe:

@@ -15,9 +15,7 @@ from cluster.metavars import NAME_OR_PATH, PATH
 
 @with_verbosity
 def train(
-    recipe: Annotated[
-        str, typer.Argument(help="YAML file, or name of a recipe in training/runs/recipes.", metavar=NAME_OR_PATH)
-    ],
+    recipe: Annotated[str, typer.Argument(help="YAML file, or name of a built-in recipe.", metavar=NAME_OR_PATH)],
     *,
     out: Annotated[str, typer.Option(help="Folder of the run: a path that all workers share, or a URI.", metavar=PATH)],
     settings: Settings = None,

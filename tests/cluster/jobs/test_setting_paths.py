@@ -9,7 +9,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files.records import Record
 from cluster.cli.main import all_commands
 from cluster.jobs.job_paths import translate_paths
-from cluster.jobs.setting_paths import PATH_OPTIONS, check_recipe, translate_setting
+from cluster.jobs.setting_paths import check_recipe, path_options, translate_setting
 
 COMMANDS = all_commands()
 # Options that are text, but no paths.
@@ -44,7 +44,7 @@ def test_all_options_that_are_paths_are_known():
     options = text_options(Recipe) | text_options(FinetuneOptions) | text_options(Study)
     options |= text_options(FilterOptions, "language.")
     options |= text_options(ChoiceOptions, "choice.") | {"embeddings.build.word_list", "word_list", "tokenizer"}
-    assert options - NO_PATHS == PATH_OPTIONS
+    assert options - NO_PATHS == path_options()
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,10 @@ import training
 from bitcipher.errors import BitcipherError
 from training.objectives.masked import MaskedLM
 from training.runs.recipe import Recipe, find_recipe, read_recipe
+from training.runs.study_declarations import recipe_folders
 
-SHIPPED = sorted(path.stem for path in (Path(training.__file__).parent / "recipes").glob("*.yaml"))
+FOLDERS = [Path(training.__file__).parent / "runs" / "recipes", *recipe_folders()]
+SHIPPED = sorted(path.stem for folder in FOLDERS for path in folder.glob("*.yaml"))
 
 
 @pytest.fixture

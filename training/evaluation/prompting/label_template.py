@@ -102,7 +102,7 @@ def find_template(name: str) -> str:
     Raises:
         BitcipherError: if no shipped template has this name.
     """
-    return find_yaml(name, Path(__file__).parent / "templates", "prompt template")
+    return find_yaml(name, [Path(__file__).parent / "templates"], "prompt template")
 
 
 def read_template(uri: str) -> LabelTemplate:

@@ -24,7 +24,7 @@ from training.loop.run_lease import RUN_LEASE
 from training.loop.run_store import copying_run
 from training.loop.trackers.base import TRACKER_IDS
 from training.runs.prepare.cached_dir import INPUTS
-from training.runs.verify.training_folders import GRID, STUDY, TOKEN_SHARDS, TUNE, find_training_folders
+from training.runs.verify.training_folders import GRID, TOKEN_SHARDS, TUNE, find_training_folders, study_files
 from training.tasks.finetuning.run_files import CONFIG as FINETUNING
 from training.tasks.finetuning.run_files import PREDICTIONS, TASK_INFO
 
@@ -36,7 +36,6 @@ RESULTS = "trials.json"
 _JSON_FILES = {
     PRETRAINING: "It holds the inputs of the run: restore it from a copy.",
     FINETUNING: "It holds the inputs of the run: restore it from a copy.",
-    STUDY: "It holds the options of the study: restore it from a copy.",
     TUNE: "It holds the options of the search: run its command again to write it.",
     GRID: "It holds the options of the grid: run its command again to write it.",
     ENDED: "It holds the end of a trial: remove it, and run the command of the study, search or grid again.",
@@ -83,7 +82,7 @@ def verify_training(folder: str, runtime: Runtime, progress: StageProgress) -> V
     recorded = {run.text for run in runs if run.has_inputs}
     checks = [check for each in folders for check in _run_checks(each)]
     checks += [check for each in sorted(texts) for check in _text_checks(each, each in recorded)]
-    kinds = {STUDY: "study", TUNE: "search", GRID: "grid", TOKEN_SHARDS: "token shards"}
+    kinds = dict.fromkeys(study_files(), "study") | {TUNE: "search", GRID: "grid", TOKEN_SHARDS: "token shards"}
     kind = next((kinds[name] for name in kinds if storage.exists(storage.join(folder, name))), "training run")
     return run_checks(kind, checks, runtime, progress)
 
@@ -110,7 +109,8 @@ class _RunText(NamedTuple):
 def _run_checks(folder: str) -> Iterator[Check]:
     """Yield the checks of a run, a study, a search or a grid."""
     sizes = storage.list_files(folder)
-    for name, advice in _JSON_FILES.items():
+    of_study = dict.fromkeys(study_files(), "It holds the options of the study: restore it from a copy.")
+    for name, advice in (_JSON_FILES | of_study).items():
         if name in sizes:
             yield CallCheck(json_files.verify, (storage.join(folder, name),), advice, sizes[name])
     for name, size in sizes.items():

@@ -1,11 +1,17 @@
 """Folders that training wrote. This module imports no library of the extra `training`, so `verify` can ask it first."""
 
 from bitcipher.files import storage
+from training.runs.study_declarations import study_declarations
 
-STUDY, TUNE, GRID = "study.json", "tune.json", "grid.json"
+TUNE, GRID = "tune.json", "grid.json"
 TOKEN_SHARDS = "text.json"
 # File that each folder of a kind has.
-_KINDS = {"run.json", "finetune.json", STUDY, TUNE, GRID, TOKEN_SHARDS}
+_KINDS = {"run.json", "finetune.json", TUNE, GRID, TOKEN_SHARDS}
+
+
+def study_files() -> list[str]:
+    """Return the names of the files that mark the folder of a study."""
+    return [name for study in study_declarations() for name in study.folder_files]
 
 
 def find_training_folders(folder: str) -> list[str]:
@@ -18,7 +24,8 @@ def find_training_folders(folder: str) -> list[str]:
         BitcipherError: if a store fails.
     """
     folder = storage.absolute(folder).rstrip("/")
-    if any(storage.exists(storage.join(folder, kind)) for kind in (STUDY, TUNE, GRID)):
-        names = [name for name in storage.list_files(folder) if name.rpartition("/")[2] in _KINDS]
+    kinds = {*_KINDS, *study_files()}
+    if any(storage.exists(storage.join(folder, kind)) for kind in (*study_files(), TUNE, GRID)):
+        names = [name for name in storage.list_files(folder) if name.rpartition("/")[2] in kinds]
         return sorted({storage.join(folder, name).rpartition("/")[0] for name in names})
-    return [folder] if any(storage.exists(storage.join(folder, kind)) for kind in _KINDS) else []
+    return [folder] if any(storage.exists(storage.join(folder, kind)) for kind in kinds) else []

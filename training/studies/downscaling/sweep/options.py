@@ -216,7 +216,7 @@ def find_study(name: str) -> str:
     Raises:
         BitcipherError: if no shipped study has this name.
     """
-    return find_yaml(name, Path(__file__).parent / "recipes", "study")
+    return find_yaml(name, [Path(__file__).parent / "recipes"], "study")
 
 
 def read_study(uri: str, settings: Sequence[str] = ()) -> Study:
