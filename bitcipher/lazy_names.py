@@ -16,14 +16,14 @@ def lazy_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[
 
     Args:
         package: name of the package.
-        modules: public names by module, relative to the package.
+        modules: public names by the full name of their module.
     """
     module_of = {name: module for module, names in modules.items() for name in names}
 
     def get(name: str) -> Any:
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{module_of[name]}"), name)
+        value = getattr(import_module(module_of[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 

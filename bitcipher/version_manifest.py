@@ -90,6 +90,8 @@ class CountedDigests(Record):
 
     words: str
     """SHA-256 of the vocabulary file."""
+    counts: str
+    """SHA-256 of all pairs."""
 
 
 class CountedVersion(VersionManifest):

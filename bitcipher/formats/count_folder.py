@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from scipy.sparse import save_npz
 
-from bitcipher.cooccurrence.build import Build
+from bitcipher.cooccurrence.count_matrices import CountMatrices
 from bitcipher.files import parquet_files, storage
 from bitcipher.formats.row_blocks import Advance
 
@@ -40,7 +40,9 @@ class CountFile(NamedTuple):
     text: str
 
 
-def write_counts(build: Build, target: str | os.PathLike[str], advance: Advance = lambda matrices: None) -> None:
+def write_counts(
+    build: CountMatrices, target: str | os.PathLike[str], advance: Advance = lambda matrices: None
+) -> None:
     """Write the vocabulary and the co-occurrence matrices of a build. Equal counts give equal matrix files.
 
     Memory holds one matrix at a time.
@@ -68,7 +70,7 @@ def write_counts(build: Build, target: str | os.PathLike[str], advance: Advance 
             stream.write(_README.format(build=build, vocabulary=VOCABULARY, matrices=matrices).encode())
 
 
-def list_count_files(build: Build) -> list[CountFile]:
+def list_count_files(build: CountMatrices) -> list[CountFile]:
     """Return the matrix files of a build: one per positive offset, and the sum. Summed counts have only the sum."""
     offsets = [] if build.summed else range(1, build.window + 1)
     digits = max(2, len(str(build.window)))

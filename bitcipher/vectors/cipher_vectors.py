@@ -182,7 +182,9 @@ class CipherVectors(WordSimilarity, DocumentDistance, EditableVectors, StoredVec
 
         return SentenceEncoder.from_vectors(self)
 
-    def infer(self, contexts: Iterable[Sequence[str]], word: str, counts: "MergedCounts | None" = None) -> np.ndarray:
+    def infer(
+        self, contexts: Iterable[Sequence[str]], word: str, *, counts: "MergedCounts | None" = None
+    ) -> np.ndarray:
         """Return the vector of a new word from sentences that contain it, (d,) float32; see `infer.inference`.
 
         Raises:

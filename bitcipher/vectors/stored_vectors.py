@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable
-from importlib import import_module
 from numbers import Integral
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -56,9 +55,15 @@ class StoredVectors(VectorTable):
         CipherVectors(7 words, 3 dimensions)
         """
         try:
-            # not an import statement, because the library does not need that package
-            build_vectors = import_module("pipelines.builds.build_vectors").build_vectors
-            return cls.from_table(build_vectors(sentences_or_paths, out, workers, options))
+            from bitcipher import build as make_build
+
+            if out is not None:
+                make_build(sentences_or_paths, out, workers=workers, **options)
+                return cls.load(out)
+            with TemporaryDirectory(prefix="bitcipher-build-") as folder:
+                build = storage.join(folder, "build")
+                make_build(sentences_or_paths, build, workers=workers, **options)
+                return cls.from_table(read_folder(vectors_of(build), mmap=False))
         except ModuleNotFoundError as error:
             raise BitcipherError(
                 f"CipherVectors.build needs {error.name}, which is not installed: run `{install_command('pipelines')}`."

@@ -61,6 +61,19 @@ def installed_roots() -> list[Path]:
     return list(dict.fromkeys([Path(sysconfig.get_path("stdlib")), *packages]))
 
 
+def installed_docstrings(step: int = 1) -> list[str]:
+    """Return English paragraphs from the docstrings of the installed packages, each once: a text to try things on.
+
+    Args:
+        step: read each `step`-th Python file, to save time.
+    """
+    documents: dict[str, None] = {}
+    for file in list_python_files(installed_roots())[::step]:
+        for _, docstring in read_docstrings(file.path):
+            documents |= dict.fromkeys(extract_prose(docstring))
+    return list(documents)
+
+
 def write_docstrings(roots: Iterable[Path], target: str, progress: StageProgress) -> None:
     """Write the docstrings of Python files as compressed JSON lines with the fields `text` and `source`.
 

@@ -13,8 +13,8 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files.yaml_files import SafeLoader, read_yaml
 from training.runs.study_declarations import study_declarations
 
-# Options of recipes that are paths, or names of files that end in .json; studies declare theirs. The records that define
-# the options import libraries that this machine may lack, so a test compares the names with them.
+# Options of recipes that are paths, or names of files that end in .json; studies declare theirs. The records of these
+# options import libraries that this machine may lack, so a test compares the names with them.
 _PATH_OPTIONS = frozenset(
     {
         *("sources", "vocabulary", "word_list", "tokenizer", "tokenizer.path"),

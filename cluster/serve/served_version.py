@@ -16,6 +16,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.explain.contributions import Explanation
 from bitcipher.explain.explainer import explain
 from bitcipher.files import storage
+from bitcipher.stored_build import open_build
 from bitcipher.table.keys import Key
 from bitcipher.vectors import hub
 from bitcipher.vectors.cipher_vectors import CipherVectors
@@ -23,7 +24,6 @@ from bitcipher.vectors.exact_search import ExactSearch
 from bitcipher.versions import read_version, versions
 from cluster.neighbors import NeighborFinder, NeighborQuery, WordNeighbors
 from cluster.serve.search_queue import SearchedTable, SearchQueue
-from pipelines.embed.vectors_with_counts import add_counts
 from pipelines.runtime.machine_size import available_cores
 
 
@@ -131,7 +131,7 @@ class ServedVersion:
     def _counts(self) -> MergedCounts:
         if self.location.published is None:
             raise BitcipherError("These vectors have no counts of pairs, which explanations need: serve a build.")
-        return add_counts(self.vectors, self._build, version=self.location.published).counts
+        return open_build(self._build, self.location.published, self.vectors).counts_of_vectors
 
 
 def keep_out_of_collections() -> None:

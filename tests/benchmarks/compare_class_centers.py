@@ -28,9 +28,9 @@ import numpy as np
 import pyarrow.parquet as pq
 from center_figure import draw_centers
 
+from bitcipher import finetune
 from bitcipher.files.markdown import format_spread, format_table
 from pipelines.runtime.progress import StageProgress
-from training import finetune
 from training.comparison.curves.figure import COLORS
 from training.data.special_tokens import special_tokens
 from training.data.tokenizer_files import load_tokenizer, save_tokenizer, vocab_size

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 from builds import OPTIONS, run_build, run_update, write_lines
 
-from bitcipher.cooccurrence.build import open_build
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
+from bitcipher.stored_build import open_build
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.builds.build import update
 from pipelines.options import UpdateOptions

@@ -10,7 +10,6 @@ from bitcipher.versions import vectors_of, versions
 from pipelines.builds.publish import prune
 from pipelines.builds.version_drift import DriftError
 from pipelines.count import count_stage
-from pipelines.embed.vectors_with_counts import load_with_counts
 from pipelines.options import UpdateOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
@@ -106,7 +105,7 @@ def test_build_without_vectors(parts, tmp_path, options):
     assert [manifest[name] for name in ("vectors_from", "vectors", "basis", "drift")] == [None] * 4
     assert manifest["digests"]["vectors"] is None
     run_update(build, parts[:3], vectors="later")
-    for load in (CipherVectors.load, load_with_counts):
+    for load in (CipherVectors.load, lambda uri: open_build(uri).vectors):
         with pytest.raises(BitcipherError, match=r"version 2, has counts but no vectors: make them with"):
             load(str(build))
     if options is OPTIONS:
@@ -119,12 +118,12 @@ def test_build_without_vectors(parts, tmp_path, options):
 
 
 def test_vectors_are_not_mixed_with_other_counts(hourly, parts, tmp_path):
-    opened = load_with_counts(str(hourly))
-    assert opened.counts.vocabulary.words == CipherVectors.load(hourly).words
-    assert opened.counts.vocabulary.words != open_build(hourly).vocabulary["word"].combine_chunks()
+    opened = open_build(hourly)
+    assert opened.counts_of_vectors.vocabulary.words == CipherVectors.load(hourly).words
+    assert opened.counts_of_vectors.vocabulary.words != open_build(hourly).vocabulary["word"].combine_chunks()
     prune(str(hourly), keep=1)
     with pytest.raises(BitcipherError, match=r"version 3, has the vectors of version 1, whose counts were pruned"):
-        load_with_counts(str(hourly))
+        _ = open_build(hourly).counts_of_vectors
     assert CipherVectors.load(hourly).index_to_key
 
 

@@ -37,7 +37,7 @@ def build(corpus, context_window, **options):
 def assert_vectors_are_inferred(vectors, rows, counts, corpus):
     for word, row in zip(vectors.index_to_key, rows.astype(float), strict=True):
         if word != OOV and row.any():
-            inferred = vectors.infer(corpus[0], word, counts)
+            inferred = vectors.infer(corpus[0], word, counts=counts)
             assert inferred.dtype == np.float32
             assert inferred @ row / np.linalg.norm(inferred) / np.linalg.norm(row) >= 1 - 1e-6
 

@@ -152,7 +152,9 @@ def test_deberta_with_mask_decoder_needs_its_classes(texts, tmp_path):
     code = f"from transformers import AutoModelForMaskedLM; AutoModelForMaskedLM.from_pretrained({str(checkpoint)!r})"
     alone = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "model type `deberta-mask-decoder`" in alone.stderr  # instead of a model without the decoder
-    imported = subprocess.run([sys.executable, "-c", f"import training.models.deberta; {code}"], capture_output=True)
+    imported = subprocess.run(
+        [sys.executable, "-c", f"import training.models.architectures; {code}"], capture_output=True
+    )
     assert imported.returncode == 0, imported.stderr
 
 

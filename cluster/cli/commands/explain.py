@@ -41,11 +41,11 @@ def explain(
     if by not in UNITS:
         raise BitcipherError(f"`--by` must be {' or '.join(UNITS)}, got {by!r}.")
     from bitcipher.explain.explainer import Explainer
+    from bitcipher.stored_build import open_build
     from cluster.cli.display import explanation
-    from pipelines.embed.vectors_with_counts import load_with_counts
 
-    opened = load_with_counts(vectors, counts, version)
-    explainer = Explainer(opened.vectors, opened.counts, [word] if other is None else [word, other])
+    opened = open_build(counts or vectors, version, vectors if counts else None)
+    explainer = Explainer(opened.vectors, opened.counts_of_vectors, [word] if other is None else [word, other])
     if by == "context":
         explanation.print_contexts(explainer.explain(word, other, topn))
     else:
@@ -73,17 +73,17 @@ def infer(
 
     For example: bitcipher infer vectors wampimuk --contexts sentences.txt
     """
-    from bitcipher.infer.inference import infer
+    from bitcipher.stored_build import open_build
     from cluster.cli.display import explanation
     from pipelines.builds.sentences import read_sentences
-    from pipelines.embed.vectors_with_counts import load_with_counts
     from pipelines.store.manifest import read_manifest
     from pipelines.store.stored_files import check_tokenizer, use_given_files
 
-    opened = load_with_counts(vectors, counts, version)
-    options = use_given_files(opened.options, vectors, tokenizer=tokenizer)
-    check_tokenizer(options, read_manifest(counts or vectors, version).fingerprint, vectors)
+    opened = open_build(counts or vectors, version, vectors if counts else None)
+    counted = read_manifest(opened.uri, opened.version_of_vectors)
+    options = use_given_files(counted.options, vectors, tokenizer=tokenizer)
+    check_tokenizer(options, counted.fingerprint, vectors)
     sentences = read_sentences(contexts, options)
-    vector = infer(opened.vectors, sentences, word, opened.counts)
+    vector = opened.infer(sentences, word)
     neighbors: Any = opened.vectors.similar_by_vector(vector, topn)
     explanation.print_inferred(word, sum(word in sentence for sentence in sentences), neighbors)

@@ -35,10 +35,10 @@ def explore(
     """
     from bitcipher.explain.explainer import Explainer
     from bitcipher.rows.provenance import UnknownProvenanceError
+    from bitcipher.stored_build import open_build
     from bitcipher.vectors.cipher_vectors import CipherVectors
     from bitcipher.versions import vectors_of, versions
     from cluster.cli.display.console import OUT, format_table_size
-    from pipelines.embed.vectors_with_counts import load_with_counts
     from pipelines.reports.maps import require_libraries
     from pipelines.runtime.progress import StageProgress
 
@@ -56,10 +56,11 @@ def explore(
     if version is None and not versions(vectors):
         table = CipherVectors.load(vectors, verify=True)
     else:
-        table, counts, _ = load_with_counts(vectors, version=version)
+        build = open_build(vectors, version)
+        table = build.vectors
         # Vectors of mode cipher have no contexts, so their page has no explanations.
         with suppress(UnknownProvenanceError):
-            explanations = Explainer(table, counts).strongest
+            explanations = Explainer(table, build.counts_of_vectors).strongest
     with StageProgress() as progress:
         bars: dict[str, TaskID] = {}
 

@@ -52,8 +52,8 @@ def _export_vectors(uri: str, format: str, out: str, version: int | None) -> Non
 
 
 def _export_counts(uri: str, out: str, version: int | None) -> None:
-    from bitcipher.cooccurrence.build import open_build
     from bitcipher.formats.count_folder import list_count_files, write_counts
+    from bitcipher.stored_build import open_build
     from cluster.cli.display.console import OUT, format_count
     from pipelines.runtime.progress import StageProgress
 

@@ -34,9 +34,9 @@ def train(
     For example: bitcipher train figure-4-random --out runs/random-1 --set text.sources=[corpus] --set seed=1
     """
     require_extra("training", "`bitcipher train`")
+    from bitcipher import pretrain
     from cluster.cli.display.console import OUT
     from cluster.cli.display.markdown import print_markdown
-    from training import pretrain
 
     with resumable(CHECKPOINTS):
         result = pretrain(recipe, out, settings=settings or [], prepared=prepared, workers=workers)

@@ -32,7 +32,7 @@ def test_all_sentences_of_a_word_give_its_own_vector(vectors, counts):
         word = vectors.index_to_key[row]
         if word == OOV:
             continue
-        inferred = vectors.infer(small_text(), word, counts)
+        inferred = vectors.infer(small_text(), word, counts=counts)
         assert (inferred.shape, inferred.dtype) == ((vectors.vector_size,), np.float32)
         assert np.linalg.norm(inferred) == pytest.approx(1, abs=1e-6)
         assert inferred @ vectors[word] >= 1 - 1e-6
@@ -42,21 +42,23 @@ def test_new_word_gets_the_vector_of_the_word_that_it_replaces(vectors, counts):
     """A word that replaces another one in all sentences has the same contexts."""
     word = "w7"
     text = [["new" if token == word else token for token in document] for document in small_text()]
-    inferred = vectors.infer(text, "new", counts)
+    inferred = vectors.infer(text, "new", counts=counts)
     assert vectors.similar_by_vector(inferred, topn=1)[0][0] == word
 
 
 def test_other_sentences_and_their_order_do_not_matter(vectors, counts):
     text = [document for document in small_text() if "w3" in document]
     more = [["w1", "w2"], *text[::-1], []]
-    assert vectors.infer(text, "w3", counts).tobytes() == vectors.infer(iter(more), "w3", counts).tobytes()
+    assert (
+        vectors.infer(text, "w3", counts=counts).tobytes() == vectors.infer(iter(more), "w3", counts=counts).tobytes()
+    )
 
 
 def test_cipher_modes_need_no_counts_if_the_table_has_what_the_noise_needs(counts):
     text = small_text()
     for noise in ("none", "frequency", "document_ratio"):
         vectors = make_vectors(counts, noise=noise)
-        assert vectors.infer(text, "w3").tobytes() == vectors.infer(text, "w3", counts).tobytes()
+        assert vectors.infer(text, "w3").tobytes() == vectors.infer(text, "w3", counts=counts).tobytes()
     vectors = make_vectors(counts)
     with pytest.raises(BitcipherError, match="pass `counts`"):
         vectors.infer(text, "w3")
@@ -64,7 +66,7 @@ def test_cipher_modes_need_no_counts_if_the_table_has_what_the_noise_needs(count
     complete = CipherVectors(
         vectors.words, vectors.vectors, vectors.counts, vectors.passages, vectors.refinement, manifest
     )
-    assert complete.infer(text, "w3").tobytes() == vectors.infer(text, "w3", counts).tobytes()
+    assert complete.infer(text, "w3").tobytes() == vectors.infer(text, "w3", counts=counts).tobytes()
 
 
 def test_count_contexts_matches_the_windows_of_a_build():
@@ -101,12 +103,12 @@ def test_invalid_arguments_raise(counts):
         ([], "none of them contains it"),
     ):
         with pytest.raises(BitcipherError, match=message):
-            vectors.infer(contexts, "new", counts)
+            vectors.infer(contexts, "new", counts=counts)
     text = [["w1", "new", "w2"]]
     with pytest.raises(BitcipherError, match="needs the counts"):
         make_vectors(counts, mode="spectral", vector_size=5).infer(text, "new")
     with pytest.raises(BitcipherError, match="use the counts"):
-        vectors.infer(text, "new", merge_counts(small_text(10), ContextWindow(3)))
+        vectors.infer(text, "new", counts=merge_counts(small_text(10), ContextWindow(3)))
     with pytest.raises(BitcipherError, match="do not record how they were made"):
         CipherVectors([OOV, "w1"], np.eye(2)).infer(text, "new")
     with pytest.raises(BitcipherError, match=f"The table has no {OOV}"):

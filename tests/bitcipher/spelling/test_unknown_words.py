@@ -96,6 +96,6 @@ def test_word_pairs_with_unknown_words(vectors, tmp_path):
 
 def test_infer_gives_known_words_their_own_vectors(vectors, counts):
     for word in ("walks", "painted", "now"):
-        assert vectors.infer(TEXTS, word, counts) @ vectors[word] >= 1 - 1e-5
-    inferred = vectors.infer([["he", "dresses", "often"]], "dresses", counts)
+        assert vectors.infer(TEXTS, word, counts=counts) @ vectors[word] >= 1 - 1e-5
+    inferred = vectors.infer([["he", "dresses", "often"]], "dresses", counts=counts)
     assert vectors.similar_by_vector(inferred, topn=1)[0][0].endswith("s")

@@ -73,7 +73,7 @@ def test_names_and_paths_are_checked_before_torch_is_loaded(tmp_path):
 
 
 def test_lazy_names_are_those_of_the_modules():
-    get = lazy_names("bitcipher", {"errors": ["BitcipherError"]})
+    get = lazy_names("bitcipher", {"bitcipher.errors": ["BitcipherError"]})
     assert get("BitcipherError").__module__ == "bitcipher.errors"
     with pytest.raises(AttributeError, match="module 'bitcipher' has no attribute 'other'"):
         get("other")

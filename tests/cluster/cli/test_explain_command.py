@@ -12,8 +12,8 @@ from made_vectors import small_text
 
 from bitcipher import CipherVectors
 from bitcipher.explain.explainer import explain
+from bitcipher.stored_build import open_build
 from pipelines.embed.stored_counts import StoredCounts
-from pipelines.embed.vectors_with_counts import load_with_counts
 from pipelines.options import BuildOptions
 from pipelines.store.manifest import read_manifest
 
@@ -61,8 +61,8 @@ def numbers_of(out: str) -> list[float]:
 def test_explain_two_words_prints_contributions_remainder_and_sum(command):
     code, out, errors = command("explain", "build", "w1", "w4", "--topn", "5")
     assert (code, errors) == (0, "")
-    opened = load_with_counts("build")
-    explanation = explain(opened.vectors, opened.counts, "w1", "w4", 5)
+    opened = open_build("build")
+    explanation = opened.explain("w1", "w4", 5)
     assert out.startswith(f"w1 and w4: cosine {explanation.similarity:.4f}\n")
     numbers = numbers_of(out)
     expected = [*(each.weight for each in explanation.contributions), explanation.rest, explanation.similarity]

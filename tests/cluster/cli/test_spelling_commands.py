@@ -7,8 +7,7 @@ import pytest
 from builds import write_lines
 
 from bitcipher import CipherVectors
-from bitcipher.explain.explainer import explain
-from pipelines.embed.vectors_with_counts import load_with_counts
+from bitcipher.stored_build import open_build
 
 STEMS = "walk talk jump laugh paint climb press".split()
 TEXT = [
@@ -53,8 +52,8 @@ def test_neighbors_of_unknown_words_say_that_they_are_spelled(command):
 def test_explain_shows_ngrams(command):
     code, out, errors = command("explain", "spelled", "walking", "talking", "--topn", 4)
     assert (code, errors) == (0, "")
-    opened = load_with_counts("spelled")
-    explanation = explain(opened.vectors, opened.counts, "walking", "talking", 4)
+    opened = open_build("spelled")
+    explanation = opened.explain("walking", "talking", 4)
     assert len(explanation.ngrams) == 4
     for each in explanation.ngrams:
         assert re.search(rf"^{each.ngram} +spelling +{re.escape(f'{each.weight:+.4f}')} ", out, re.MULTILINE)

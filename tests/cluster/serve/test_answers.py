@@ -8,10 +8,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from bitcipher import CipherVectors
+from bitcipher.stored_build import open_build
 from cluster.serve.app import VERSION_HEADER, make_app
 from cluster.serve.served_version import ServedVersion, locate_vectors
 from cluster.serve.server_metrics import ServerMetrics
-from pipelines.embed.vectors_with_counts import load_with_counts
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_vectors_of_words_and_of_any_string(client, vectors):
 @pytest.mark.parametrize(("word", "other"), [("w1", None), ("w1", "w4")])
 def test_explanation_is_that_of_the_library(client, served_build, vectors, word, other):
     found = client.get("/explain", params={"word": word, "topn": 5} | ({"other": other} if other else {})).json()
-    expected = vectors.explain(word, other, 5, counts=load_with_counts(served_build).counts)
+    expected = vectors.explain(word, other, 5, counts=open_build(served_build).counts_of_vectors)
     assert found["words"] == [each for each in (word, other) if each]
     assert (found["similarity"], found["rest"]) == (expected.similarity, expected.rest)
     assert [tuple(each.values()) for each in found["contributions"]] == [tuple(each) for each in expected.contributions]

@@ -8,11 +8,11 @@ from scipy.stats import ortho_group
 
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
+from bitcipher.stored_build import open_build
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import OOV
 from pipelines.embed.embed_counts import embed
 from pipelines.embed.spectral_vectors import rotate_to
-from pipelines.embed.vectors_with_counts import load_with_counts
 from pipelines.options import BuildOptions, EmbeddingOptions
 
 ENDINGS = ("s", "ed", "ing", "er")
@@ -76,7 +76,8 @@ def test_texts_without_common_ngrams_have_vectors_of_contexts(texts, tmp_path):
     run_build([source], tmp_path / "spelled", options)
     run_build([source], tmp_path / "contexts", options.derive({"spelling_share": 0}))
     contexts = CipherVectors.load(tmp_path / "contexts")
-    spelled, counts, _ = load_with_counts(str(tmp_path / "spelled"))
+    build = open_build(tmp_path / "spelled")
+    spelled, counts = build.vectors, build.counts_of_vectors
     np.testing.assert_allclose(spelled.vectors, contexts.vectors, atol=1e-6)
     assert not spelled.get_vector("unheard", oov="spelling").any()
     assert spelled.most_similar("unheard", oov="spelling") == []
@@ -85,7 +86,7 @@ def test_texts_without_common_ngrams_have_vectors_of_contexts(texts, tmp_path):
     assert explanation.ngrams == []
     assert sum(each.weight for each in explanation.contributions) == pytest.approx(explanation.similarity, abs=1e-9)
     word, sentences = spelled.index_to_key[0], [text.split() for text in texts * 3]
-    assert spelled.infer(sentences, word, counts) @ spelled[word] > 0.99
+    assert spelled.infer(sentences, word, counts=counts) @ spelled[word] > 0.99
 
 
 def test_words_of_other_scripts_have_their_ngrams(tmp_path):

@@ -9,9 +9,9 @@ import tiny_commands
 from tiny_runs import curve_of
 from tiny_tasks import write_model, write_task
 
+from bitcipher import FinetuningResult, RunResult, finetune, pretrain
 from bitcipher.errors import BitcipherError
 from bitcipher.files.yaml_files import read_yaml
-from training import FinetuningResult, RunResult, finetune, pretrain
 from training.models.checkpoint import load_model
 from training.runs.recipe import find_recipe
 
@@ -83,6 +83,6 @@ def test_finetune_returns_scores_and_metrics(tmp_path):
 
 def test_import_of_the_package_loads_no_libraries():
     """The functions are loaded when they are used."""
-    program = "import sys, training; assert 'pretrain' in training.__all__; print(*sys.modules)"
+    program = "import sys, training, bitcipher; assert 'pretrain' in bitcipher.__all__; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert not {"torch", "ray", "pydantic", "numpy", "transformers", "training.runs.launch"} & set(loaded)

@@ -56,7 +56,7 @@ def pretrain(
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from training import pretrain
+    >>> from bitcipher import pretrain
     >>> model = {"architecture": "gpt2", "num_hidden_layers": 1, "hidden_size": 16, "max_position_embeddings": 16}
     >>> recipe = {"model": model, "objective": {"name": "causal"}, "loop": {"max_steps": 2, "batch_size": 4}}
     >>> with TemporaryDirectory() as folder:

@@ -1,5 +1,6 @@
 """Builds in Python: the bytes of `bitcipher build`, iterables that are streamed, and sentences for wrong arguments."""
 
+import sys
 import weakref
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 from builds import digests, write_lines
 
+import bitcipher
 from bitcipher import BitcipherError, CipherVectors
 from bitcipher.versions import versions
 
@@ -128,6 +130,7 @@ def test_counts_stay_if_no_word_reaches_the_minimum_count(tmp_path):
 
 
 def test_missing_package_names_the_extra(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pipelines.builds.build_vectors", None)
+    monkeypatch.delattr(bitcipher, "build", raising=False)
+    monkeypatch.setitem(sys.modules, "pipelines.functions", None)
     with pytest.raises(BitcipherError, match=r"pip install .*\[pipelines\]"):
         CipherVectors.build(["the cat"])

@@ -1,6 +1,5 @@
-"""`Build`: the counts of a build's version as matrices, and `open_build`."""
+"""`CountMatrices`: the counts of a build's version as a table of words and sparse matrices."""
 
-import os
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Literal
@@ -13,6 +12,7 @@ from bitcipher.cooccurrence.count_matrix import read_forward_counts
 from bitcipher.cooccurrence.ppmi_matrix import ppmi_matrix
 from bitcipher.cooccurrence.word_ranks import find_ranks
 from bitcipher.counts.context_window import ContextWindow
+from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.merged_segments import open_merged
 from bitcipher.counts.segment_ranks import RankFinder
 from bitcipher.counts.vocabulary_file import VocabularyFile
@@ -20,31 +20,13 @@ from bitcipher.embedding.spectral.ppmi import Marginals
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.rows.symmetric_counts import stream_marginals
-from bitcipher.table.manifest import MANIFEST
 from bitcipher.version_manifest import CountedVersion
-from bitcipher.versions import WORDS, find_version, manifest_uri, versions
+from bitcipher.versions import WORDS
 from bitcipher.vocabulary import Vocabulary
 
 
-def open_build(uri: str | os.PathLike[str], version: int | None = None) -> "Build":
-    """Open the counts of a build.
-
-    Args:
-        uri: folder of the build, as a local path or a URI that fsspec supports.
-        version: number of the version, by default the newest.
-
-    Raises:
-        BitcipherError: if the folder is not a build or has no such version, or if its manifest or the table of its
-            segments is damaged.
-    """
-    uri = os.fspath(uri)
-    if not versions(uri) and storage.exists(storage.join(uri, MANIFEST)):
-        raise BitcipherError(f"{uri} is a folder of vectors without counts: name the build that they were made from.")
-    return Build(uri, CountedVersion.read(manifest_uri(uri, find_version(uri, version))))
-
-
-class Build:
-    """Vocabulary and co-occurrence counts of a version of a build. `open_build` makes it.
+class CountMatrices:
+    """Vocabulary and co-occurrence counts of a version of a build. `Build` extends it.
 
     Opening a build reads only its manifest and the table of its segments. Each call of `cooccurrence` reads the stored
     counts again.
@@ -66,7 +48,7 @@ class Build:
 
     def __repr__(self) -> str:
         """URI and version."""
-        return f"Build({self.uri!r}, version={self.version})"
+        return f"{type(self).__name__}({self.uri!r}, version={self.version})"
 
     @cached_property
     def vocabulary(self) -> pa.Table:
@@ -134,10 +116,14 @@ class Build:
         return [*map(RankFinder(self._ranked_words).find_all, self._segments)]
 
     @cached_property
+    def merged_counts(self) -> MergedCounts:
+        """The counts of all segments, which are added up as they are read, by rows of the vocabulary."""
+        return open_merged(self._ranked_words, ContextWindow(self.window, self.summed), self._segments)
+
+    @cached_property
     def _marginals(self) -> Marginals:
         """Number of pairs of each word of the vocabulary, which takes one pass over the counts."""
-        context_window = ContextWindow(self.window, self.summed)
-        return stream_marginals(open_merged(self._ranked_words, context_window, self._segments), self.window)
+        return stream_marginals(self.merged_counts, self.window)
 
     def _check_offset(self, offset: int | None) -> None:
         if offset is None:

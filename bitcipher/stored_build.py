@@ -1,0 +1,148 @@
+"""`Build`: the counts of a build with the vectors that were made from them, and `open_build`."""
+
+import os
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from bitcipher.cooccurrence.count_matrices import CountMatrices
+from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.errors import BitcipherError
+from bitcipher.explain.contributions import Explanation
+from bitcipher.files import storage
+from bitcipher.table.keys import Key
+from bitcipher.table.manifest import MANIFEST
+from bitcipher.vectors.cipher_vectors import CipherVectors
+from bitcipher.version_manifest import CountedVersion
+from bitcipher.versions import find_version, manifest_uri, versions
+
+
+def open_build(
+    uri: str | os.PathLike[str],
+    version: int | None = None,
+    vectors: "str | os.PathLike[str] | CipherVectors | None" = None,
+) -> "Build":
+    """Open a build: its counts, and the vectors that were made from them.
+
+    Args:
+        uri: folder of the build, as a local path or a URI that fsspec supports.
+        version: number of the version, by default the newest.
+        vectors: other vectors of these counts than those of the version, such as a folder that `bitcipher embed` wrote.
+
+    Raises:
+        BitcipherError: if the folder is not a build or has no such version, or if its manifest or the table of its
+            segments is damaged.
+    """
+    uri = os.fspath(uri)
+    if not versions(uri) and storage.exists(storage.join(uri, MANIFEST)):
+        raise BitcipherError(
+            f"{uri} is a folder of vectors without counts: name the build that they were made from (by --counts on the "
+            "command line)."
+        )
+    return Build(uri, _read(uri, version), vectors)
+
+
+class Build(CountMatrices):
+    """The counts of a version of a build, and the vectors that were made from them. `open_build` makes it.
+
+    Args:
+        uri: folder of the build.
+        manifest: manifest of the version.
+        vectors: see `open_build`.
+    """
+
+    def __init__(
+        self,
+        uri: str,
+        manifest: CountedVersion,
+        vectors: "str | os.PathLike[str] | CipherVectors | None" = None,
+    ):
+        super().__init__(uri, manifest)
+        self._manifest = manifest
+        self._given_vectors = vectors
+
+    @cached_property
+    def vectors(self) -> CipherVectors:
+        """The vectors. A version that was published with `--vectors later` has those of an earlier version.
+
+        Raises:
+            BitcipherError: if no version has made vectors yet, or the given ones are missing or damaged.
+        """
+        given = self._given_vectors
+        if isinstance(given, CipherVectors):
+            return given
+        return CipherVectors.load(self._manifest.vectors_folder(self.uri) if given is None else given, verify=True)
+
+    @cached_property
+    def counts_of_vectors(self) -> MergedCounts:
+        """The counts that the vectors were made from: those of this version, or of the version that made the vectors.
+
+        Raises:
+            BitcipherError: if the vectors were made from other counts, or that version was pruned.
+        """
+        manifest = self._made_vectors
+        if self.vectors.manifest.get("digests") != manifest.digests.to_dict():
+            raise BitcipherError(
+                f"The vectors were not made from the counts of {self.uri}, version {manifest.version}: name another "
+                "build, or another version (by --counts and --version on the command line)."
+            )
+        return self.merged_counts if manifest is self._manifest else Build(self.uri, manifest).merged_counts
+
+    @property
+    def version_of_vectors(self) -> int:
+        """Number of the version from whose counts the vectors were made."""
+        return self._made_vectors.version
+
+    def explain(self, word: Key, other: Key | None = None, topn: int = 10) -> Explanation:
+        """Return the contributions of context words, and of n-grams if there are any, to a vector or a similarity.
+
+        Args:
+            word: a word or a row number.
+            other: another word or row number, to explain the similarity of both.
+            topn: number of contributions of context words, and of n-grams, to list.
+
+        Raises:
+            BitcipherError: if the vectors are of mode cipher, were made from other counts, or a file is damaged.
+            UnknownWordError: if a word has no row.
+        """
+        from bitcipher.explain.explainer import explain
+
+        return explain(self.vectors, self.counts_of_vectors, word, other, topn)
+
+    def infer(self, contexts: Iterable[Sequence[str]], word: str) -> np.ndarray:
+        """Return the vector of a word from sentences that contain it, (d,) float32 of length 1.
+
+        Args:
+            contexts: sentences or documents as sequences of tokens, tokenized as in the build.
+            word: the token to infer a vector for.
+
+        Raises:
+            BitcipherError: if the sentences give the word no context, or the vectors were made from other counts.
+        """
+        from bitcipher.infer.inference import infer
+
+        return infer(self.vectors, contexts, word, self.counts_of_vectors)
+
+    @cached_property
+    def _made_vectors(self) -> CountedVersion:
+        """Manifest of the version from whose counts the vectors were made.
+
+        Raises:
+            BitcipherError: if that version was pruned.
+        """
+        reference = self._manifest.vectors_from
+        if self._given_vectors is not None and not isinstance(self._given_vectors, CipherVectors):
+            return self._manifest
+        if reference is None or reference.version == self.version:
+            return self._manifest
+        if reference.version not in versions(self.uri):
+            raise BitcipherError(
+                f"{self.uri}, version {self.version}, has the vectors of version {reference.version}, whose counts "
+                f"were pruned: make vectors of the present counts with `bitcipher update {self.uri} --vectors now`."
+            )
+        return _read(self.uri, reference.version)
+
+
+def _read(uri: str, version: int | None) -> CountedVersion:
+    return CountedVersion.read(manifest_uri(uri, find_version(uri, version)))
