@@ -11,6 +11,8 @@ from pathlib import Path
 
 from run_notebooks import NOTEBOOK_LINK, write_notebooks
 
+import bitcipher
+
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
 # Prefix of the images in README.md, which are URLs so that PyPI shows them.
@@ -44,8 +46,13 @@ def copy_pages(target: Path) -> None:
 
 
 def write_reference(target: Path) -> None:
-    """Write one page per module or subpackage of the four packages, and an index of them."""
-    index = ["# API reference\n"]
+    """Write a page of the stable names, one page per module or subpackage of the four packages, and an index of them."""
+    stable = [f"::: {module}.{name}\n" for module, names in bitcipher._NAMES.items() for name in names]
+    (target / "stable.md").write_text("\n".join(["# Stable names\n", *stable]), encoding="utf-8")
+    index = [
+        "# API reference\n",
+        "[Stable names](stable.md) are documented first, and [by purpose](../docs/api.md). All others may change.",
+    ]
     for package in PACKAGES:
         index.append(f"\n## {package}\n")
         for path in sorted(filter(_is_public, (ROOT / package).iterdir())):

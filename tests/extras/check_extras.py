@@ -56,14 +56,14 @@ EXTRAS = {
     "training": Extra(
         (*BUILD, "train first.yaml --out run", "compare run --out curves", "generate run --prompt the"),
         {f"train first.yaml --out x --set loop.report_to=[{name}]": name for name in ("wandb", "mlflow")}
-        | {"evaluate-text-pairs run pairs.tsv": "translation"},
+        | {"evaluate-lm texts run pairs.tsv": "translation"},
     ),
     "datasets": Extra(BUILD, {"demo": "report"}),
     "s3": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "search": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "hub": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "wmd": Extra(QUERY, {"build corpus --out x": "pipelines"}),
-    "translation": Extra((f"train text-pairs --out pairs {PAIRS}", "evaluate-text-pairs pairs pairs.tsv"), {}),
+    "translation": Extra((f"train text-pairs --out pairs {PAIRS}", "evaluate-lm texts pairs pairs.tsv"), {}),
     "serve": Extra(QUERY, {"build corpus --out x": "pipelines"}),
     "wandb": Extra(("train first.yaml --out run --set loop.report_to=[wandb]",), {"demo": "report"}),
     "mlflow": Extra(("train first.yaml --out run --set loop.report_to=[mlflow]",), {"demo": "report"}),

@@ -144,7 +144,7 @@ def test_mistakes_print_one_sentence(command, folder, spectral):
         (("explain", "build", "w1", "--by", "color"), "got 'color'"),
         (("explain", "build", "w1", "--version", "4"), "build has no version 4"),
         (("explain", spectral, "w1", "--counts", "build", "--by", "dimension"), "by context word"),
-        (("explain", "nothing", "w1"), "There is no build and no folder of vectors nothing"),
+        (("explain", "nothing", "w1"), "There is no build nothing: make one"),
         (("infer", "build", "neu", "--contexts", "empty.txt"), "give 'neu' no context"),
         (("infer", "build", "neu", "--contexts", "missing.txt"), "The file missing.txt does not exist"),
         (("infer", "build", "neu", "--contexts", "bytes.txt"), "bytes.txt is not text in UTF-8: byte 3"),

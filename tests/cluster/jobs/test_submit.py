@@ -214,20 +214,20 @@ def test_commands_mark_all_their_path_arguments():
 @pytest.mark.parametrize(
     "line",
     [
-        "probe @vectors s3://b/glove.vec --task pos --data @gum --seeds 1",
+        "evaluate @vectors s3://b/glove.vec --pos @gum --seeds 1",
         "evaluate @vectors --similarity=@sets --analogies @questions.txt",
         "export @vectors --format glove --out @glove.txt",
         "explore @vectors --out @page.html --compare 3",
         "explore @vectors --out @page.html --compare @before",
-        "reproduce tables @build --pos @gum --ner s3://b/conll2003 --out @tables",
-        "filter @corpus s3://b/*.jsonl --vocabulary @words.txt --top 100 --out @language",
-        "choose-tokenizer @corpus s3://b/*.jsonl --words @words.txt --size 300 --out @tokenizers",
+        "study bit-cipher tables @build --pos @gum --ner s3://b/conll2003 --out @tables",
+        "study downscaling filter @corpus s3://b/*.jsonl --vocabulary @words.txt --top 100 --out @language",
+        "study downscaling choose-tokenizer @corpus s3://b/*.jsonl --words @words.txt --size 300 --out @tokenizers",
         "train @mine.yaml --out @run --prepared @prepared --set seed=2",
         "train figure-4-random --out @run",
         "sweep @mine.yaml --out @study --set seed=2 --budget 2h --max-concurrent-trials 8 --gpus 0.25",
         "sweep downscaling --out @study --scale 0.01",
         "tune @mine.yaml --out @tuned --search loop.batch_size=[8,16] --budget 9steps --set seed=2",
-        "reproduce figure-5 @target --pretraining @corpus --out @figure",
+        "study bit-cipher figure-5 @target --pretraining @corpus --out @figure",
     ],
 )
 def test_path_arguments_of_every_command_are_translated(monkeypatch, tmp_path, line):
