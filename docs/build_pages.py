@@ -46,7 +46,7 @@ def copy_pages(target: Path) -> None:
 
 
 def write_reference(target: Path) -> None:
-    """Write a page of the stable names, one page per module or subpackage of the four packages, and an index of them."""
+    """Write a page of the stable names, a page per module or subpackage of the four packages, and an index of them."""
     stable = [f"::: {module}.{name}\n" for module, names in bitcipher._NAMES.items() for name in names]
     (target / "stable.md").write_text("\n".join(["# Stable names\n", *stable]), encoding="utf-8")
     index = [
