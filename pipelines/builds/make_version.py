@@ -23,8 +23,7 @@ from pipelines.builds.merge_bars import MergeBars
 from pipelines.builds.publish import publish
 from pipelines.builds.report import BuildReport
 from pipelines.builds.version_plan import VersionPlan
-from pipelines.count.count_stage import CountStage
-from pipelines.count.count_tasks import CountTask
+from pipelines.count.count_stage import CountStage, CountTask
 from pipelines.embed.stored_counts import StoredCounts
 from pipelines.ingest.content_hash import add_block_hashes, sha256
 from pipelines.ingest.record_counts import RecordCounts, sum_record_counts

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pipelines.count.count_tasks import CountTask, plan_tasks
+from pipelines.count.count_stage import CountTask, plan_tasks
 from pipelines.ingest.source_changes import SourceChanges
 from pipelines.ingest.sources import Source
 from pipelines.store.manifest import CountedTask

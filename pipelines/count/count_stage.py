@@ -1,30 +1,44 @@
-"""Counting stage: from the sources of a task to the words and pairs of each of its shards.
+"""Counting: from the sources of a task to the words and pairs of each of its shards.
 
-A worker counts documents as soon as it has read them, so nothing accumulates between reading and counting. A shard that
-does not fit in memory is counted in batches. Each batch is written as a sorted segment, and these segments are merged.
-In threads of one process, one thread tokenizes while the others read, count pairs and write.
+**Tasks** are units of work, each with one or more sources, or with some shards of a large source. They depend only on
+the sources and the shard size. So the same sources give the same tasks on a laptop and on a cluster. The id of a task
+is a hash of the content of its sources, so a finished task is recognized after its files are renamed.
+
+**Batches** are parts of a shard that fit in memory. The counts of all batches add up to those of the shard. A document
+that continues in the next batch is split at the end of a passage of 2,000 tokens, because passages are the unit of
+document frequencies. The last tokens before the split are repeated in the next batch as left context.
+
+**The stage** counts documents as soon as it has read them, so nothing accumulates between reading and counting. Each
+batch is written as a sorted segment, and these segments are merged. In threads of one process, one thread tokenizes
+while the others read, count pairs and write.
 """
 
+import hashlib
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from bitcipher.counts.digest import CountDigest, digest_pairs, digest_words, word_hashes
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.counts.segment import remove_part, write_part
-from bitcipher.counts.shard_counts import count_shard
+from bitcipher.counts.shard_counts import PASSAGE_TOKENS, count_shard
+from bitcipher.counts.tokenized_shard import TokenizedShard
+from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
-from pipelines.count.count_batches import CountBatch, iter_batches
-from pipelines.count.count_tasks import CountTask
 from pipelines.ingest.document_chunks import DocumentChunk
 from pipelines.ingest.held_out import HeldOut, KeptDocuments
 from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.readers import read_chunks
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.source_changes import check_unchanged
+from pipelines.ingest.source_groups import estimate_text_bytes, group_sources
+from pipelines.ingest.sources import Source
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
@@ -35,7 +49,144 @@ from pipelines.store.layout import SHARDS, WORK
 from pipelines.store.ledger import Ledger
 from pipelines.store.manifest import CountedTask
 from pipelines.store.segments import FAN_IN, Merge, Segment
+from pipelines.tokenizers import Tokenizer
 from pipelines.tokenizers.shared_tokenizer import share_tokenizer
+
+# A file with many shards is read by several tasks. Each task counts its own shards and skips the others. Reading takes
+# a twentieth of the time of counting. Of a file that is read eight times, a task skips half on average, so all tasks
+# together take at most a fifth more time.
+SHARDS_PER_TASK = 8
+TASKS_PER_FILE = 8
+
+
+@dataclass(frozen=True)
+class CountTask:
+    """Sources that one worker reads in sequence, and the range of shards that it counts."""
+
+    id: str
+    """Hash of the content of the sources, the shard size and the first shard. The names of shards begin with it."""
+    sources: tuple[Source, ...]
+    start: int = 0
+    """First shard to count."""
+    stop: int | None = None
+    """Shard after the last one to count; None to count to the end."""
+
+
+def plan_tasks(sources: Sequence[Source], shard_bytes: int) -> list[CountTask]:
+    """Partition the sources into tasks.
+
+    Consecutive sources share a task until their text reaches `shard_bytes`, estimated by file size. A source with at
+    least `shard_bytes` of text has a task of its own, or several tasks if it is very large.
+
+    Args:
+        sources: the listed sources, with content hashes.
+        shard_bytes: bytes of UTF-8 text per shard.
+    """
+    if shard_bytes < 1:
+        raise BitcipherError(f"`shard_bytes` must be at least 1, got {shard_bytes}.")
+    groups = group_sources(sources, shard_bytes)
+    return [task for group in groups for task in _split_group(group, shard_bytes)]
+
+
+def _split_group(sources: tuple[Source, ...], shard_bytes: int) -> list[CountTask]:
+    shards = -(-sum(map(estimate_text_bytes, sources)) // shard_bytes)
+    tasks = max(1, min(TASKS_PER_FILE, shards // SHARDS_PER_TASK))
+    starts = [task * shards // tasks for task in range(tasks)]
+    # The number of shards is known only after reading, so the last task has no end.
+    bounds = zip(starts, [*starts[1:], None], strict=True)
+    return [CountTask(_task_id(sources, shard_bytes, start), sources, start, stop) for start, stop in bounds]
+
+
+def _task_id(sources: tuple[Source, ...], shard_bytes: int, start: int) -> str:
+    # The shard size is part of the id, because it determines where shards begin.
+    content = "\n".join([*(f"{source.sha256} {source.format}" for source in sources), f"{shard_bytes} {start}"])
+    return hashlib.sha256(content.encode()).hexdigest()[:20]
+
+
+_NO_WORDS = pa.array([], pa.large_string())
+
+
+class CountBatch(NamedTuple):
+    """Tokens that are counted together."""
+
+    tokens: TokenizedShard
+    """The repeated tokens of the previous batch, followed by the tokens to count."""
+    carried: int
+    """Number of repeated tokens of the previous batch, which serve as left context only."""
+    text_bytes: int
+    """Number of bytes of UTF-8 text."""
+    documents: int
+    """Number of documents that end in the batch."""
+
+
+def iter_batches(
+    chunks: Iterable[DocumentChunk], tokenizer: Tokenizer, window: int, batch_bytes: int
+) -> Iterator[CountBatch]:
+    """Yield the tokenized batches of a shard.
+
+    Args:
+        chunks: the chunks of the shard. The last document is complete.
+        tokenizer: tokenizer of the build.
+        window: maximum number of tokens that a batch repeats from the preceding batch, if a document continues.
+        batch_bytes: bytes of UTF-8 text per batch. A batch exceeds it by at most one chunk. It is smaller if it has
+            more distinct words than the tokenizer has memory for.
+    """
+    carried = waiting = _NO_WORDS  # tokens of a document that continues: counted, and not yet counted
+    for tokens, continues, text_bytes in _tokenize_groups(chunks, tokenizer, batch_bytes):
+        ends = tokens.ends[~continues]
+        before = pa.concat_arrays([carried, waiting])
+        tokens = TokenizedShard(*_prepend(before, tokens), ends + len(before))
+        context = len(carried)
+        carried = waiting = _NO_WORDS
+        if continues[-1]:
+            # Count the whole passages of the document that continues, and keep its other tokens for the next batch.
+            start = int(tokens.ends[-1]) if len(ends) else context
+            stop = start + (len(tokens.ids) - start) // PASSAGE_TOKENS * PASSAGE_TOKENS
+            first = max(stop - window, start if len(ends) else 0)
+            carried = tokens.words.take(pa.array(tokens.ids[first:stop]))
+            waiting = tokens.words.take(pa.array(tokens.ids[stop:]))
+            tokens = TokenizedShard(tokens.words, tokens.ids[:stop], np.append(tokens.ends, stop))
+        yield CountBatch(tokens, context, text_bytes, len(ends))
+
+
+def _tokenize_groups(
+    chunks: Iterable[DocumentChunk], tokenizer: Tokenizer, batch_bytes: int
+) -> Iterator[tuple[TokenizedShard, np.ndarray, int]]:
+    """Yield the tokens of the chunks of each batch, whether each chunk continues, and the number of bytes."""
+    for texts, continues in _group_chunks(chunks, batch_bytes):
+        while len(texts):
+            tokens = tokenizer.tokenize(texts, in_part=True)
+            done = len(tokens.ends)
+            yield tokens, continues[:done], pc.sum(pc.binary_length(texts.slice(0, done))).as_py()
+            texts, continues = texts.slice(done), continues[done:]
+
+
+def _group_chunks(
+    chunks: Iterable[DocumentChunk], batch_bytes: int
+) -> Iterator[tuple[pa.LargeStringArray, np.ndarray]]:
+    """Yield the texts of the chunks of each group, and whether each chunk continues."""
+    texts: list[bytes] = []
+    continues: list[bool] = []
+    size = 0
+    for chunk in chunks:
+        texts.append(chunk.text.encode())
+        continues.append(chunk.continues)
+        size += len(texts[-1])
+        if size >= batch_bytes:
+            yield pa.array(texts, pa.large_string()), np.array(continues)
+            texts, continues, size = [], [], 0
+    if texts:
+        yield pa.array(texts, pa.large_string()), np.array(continues)
+
+
+def _prepend(words: pa.LargeStringArray, tokens: TokenizedShard) -> tuple[pa.LargeStringArray, np.ndarray]:
+    """Return the distinct words and the ids of `words` followed by `tokens`."""
+    if not len(words):
+        return tokens.words, tokens.ids
+    new = pc.unique(words).filter(pc.invert(pc.is_in(pc.unique(words), tokens.words)))
+    all_words = pa.concat_arrays([tokens.words, new])
+    ids = np.asarray(pc.index_in(words, all_words), np.int32)
+    return all_words, np.concatenate([ids, tokens.ids])
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from scipy.optimize import nnls
 
 from bitcipher.counts.segment import part_files, read_words
 from bitcipher.files import parquet_files, storage
-from pipelines.count.count_stage import CountStage
-from pipelines.count.count_tasks import CountTask
+from pipelines.count.count_stage import CountStage, CountTask
 from pipelines.estimate.calibration import GrowthPoint
 from pipelines.estimate.embed_trial import check_has_pairs, count_landmark_entries
 from pipelines.ingest.content_hash import sha256

@@ -1,7 +1,7 @@
 """Document chunks: parts of long documents, of bounded size.
 
 Documents are split at white space where the split does not change the tokens: preferably at the end of a line, else
-between words of letters. Windows and passages continue across the split (see `pipelines.count.count_batches`).
+between words of letters. Windows and passages continue across the split (see `pipelines.count.count_stage`).
 """
 
 import re

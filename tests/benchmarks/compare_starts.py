@@ -28,8 +28,7 @@ from bitcipher import CipherVectors
 from pipelines.runtime.progress import StageProgress
 from training.comparison.curves.comparison import compare_runs
 from training.comparison.curves.run_groups import read_run
-from training.data.sequence_order import SequenceOrder
-from training.data.token_streams import Sequences, TokenDataset
+from training.data.token_streams import SequenceOrder, Sequences, TokenDataset
 from training.loop.file_names import CONFIG
 from training.runs.launch.pretraining import launch_pretraining
 from training.runs.recipe import find_recipe, read_recipe

@@ -7,8 +7,7 @@ run_stage.py merge BUILD MEMORY_MIB                              merges all coun
 import sys
 
 from bitcipher.files import storage
-from pipelines.count.count_stage import CountStage
-from pipelines.count.count_tasks import plan_tasks
+from pipelines.count.count_stage import CountStage, plan_tasks
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.sources import list_sources
 from pipelines.merge.merge_segments import merge_segments

@@ -11,8 +11,8 @@ from tiny_runs import RECIPE, curve_of, tiny_documents
 from bitcipher.files import storage
 from bitcipher.files.file_digests import digest_file
 from training.loop.checkpoint_folders import checkpoint_names
-from training.loop.run_lease import RUN_LEASE
 from training.loop.run_store import copying_run
+from training.loop.stop_request import RUN_LEASE
 
 STEPS = {"max_steps": 120, "eval_steps": 20, "save_steps": 20, "micro_batch_size": 4, "save_total_limit": 2}
 THREADS = {"OMP_NUM_THREADS": "1"}

@@ -16,7 +16,7 @@ from two_processes import on_two
 
 from bitcipher.files import storage
 from training.loop.checkpoint_folders import checkpoint_names
-from training.loop.run_lease import RUN_LEASE
+from training.loop.stop_request import RUN_LEASE
 from training.runs.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.long

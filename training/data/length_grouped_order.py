@@ -3,7 +3,7 @@
 import numpy as np
 
 from training.data.counter_rng import derive_key
-from training.data.sequence_order import SequenceOrder
+from training.data.token_streams import SequenceOrder
 
 # Number of batches whose sequences are sorted by length. Fewer of them leave more padding; more of them make batches
 # alike.

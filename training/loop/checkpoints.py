@@ -6,11 +6,13 @@ checkpoints/00000500/   config.json, model.safetensors    the model, as transfor
                         state.json                        `TrainingState`
                         files.json                        digests of these files, and of the metrics so far
                         generator/, discriminator/, encoder/   parts of models that transformers has no class for
+
+A run whose latest checkpoint is damaged returns to an older one.
 """
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -22,11 +24,18 @@ from safetensors.torch import load_file, save_file
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.files import json_files, object_store, storage
 from bitcipher.files.file_digests import FileDigest, write_digests
-from training.loop.checkpoint_folders import check_checkpoint, partial_folder, remove_old_checkpoints
+from training.loop.checkpoint_folders import (
+    STATE,
+    TrainingState,
+    check_checkpoint,
+    partial_folder,
+    remove_checkpoint,
+    remove_old_checkpoints,
+)
+from training.loop.distributed import gather, shard_like
 from training.loop.file_names import CHECKPOINTS
+from training.loop.metrics_logger import check_metrics_of
 from training.loop.optimizer import load_optimizer_state, optimizer_state
-from training.loop.sharding import gather, shard_like
-from training.loop.training_state import STATE, TrainingState
 from training.models.checkpoint import load_model, save_model
 from training.models.model_folder import MODEL_CONFIG, OPTIMIZER
 
@@ -141,3 +150,36 @@ def load_weights(checkpoint: str, model: torch.nn.Module) -> None:
 
 def _damaged(path: Path, reason: str) -> BitcipherError:
     return BitcipherError(f"{path} is missing or damaged ({reason}); remove {path.parent} to resume from an older one.")
+
+
+def drop_damaged_checkpoints(folder: Path, checkpoints: Iterable[Path]) -> str | None:
+    """Read the latest checkpoint of a run; if it is damaged, remove it if an older one is intact.
+
+    A resumed run writes what was removed again, with the same bytes.
+
+    Args:
+        folder: folder of the run, which no other job writes to.
+        checkpoints: its checkpoints, the latest first; only those up to the first intact one are asked for.
+
+    Returns:
+        A sentence on what was removed, or None if nothing was.
+
+    Raises:
+        BitcipherError: if all checkpoints are damaged, or the metrics up to them are. Then nothing is removed.
+    """
+    damaged: list[tuple[Path, BitcipherError]] = []
+    for checkpoint in checkpoints:
+        try:
+            check_checkpoint(checkpoint)
+            check_metrics_of(folder, checkpoint)
+        except BitcipherError as error:
+            damaged.append((checkpoint, error))
+            continue
+        break
+    else:
+        if damaged:
+            raise damaged[0][1]
+        return None
+    for each, _ in damaged:
+        remove_checkpoint(each)
+    return f"{damaged[0][1]} It was removed, and the run resumes from {checkpoint}." if damaged else None

@@ -1,7 +1,7 @@
 """Early stopping by the validation loss, with the rules of transformers' `EarlyStoppingCallback`."""
 
+from training.loop.checkpoint_folders import TrainingState
 from training.loop.options import LoopOptions
-from training.loop.training_state import TrainingState
 
 
 def note_evaluation(state: TrainingState, loss: float, options: LoopOptions) -> TrainingState:

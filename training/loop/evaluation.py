@@ -7,13 +7,11 @@ import numpy as np
 import torch
 
 from training.data.examples import Examples
-from training.data.sequence_order import SequenceOrder
-from training.loop.distributed import World
+from training.data.token_streams import SequenceOrder
+from training.loop.distributed import World, autocast
 from training.loop.options import LoopOptions
-from training.loop.precision import autocast
 from training.loop.row_moments import N_MOMENTS, interval_of, mean_of, row_moments
-from training.loop.steps import SummedLoss, to_device
-from training.loop.whole_batch import WholeBatchLoss
+from training.loop.step import SummedLoss, WholeBatchLoss, to_device
 
 # Prefix of the names of metrics whose mean is a log perplexity.
 PERPLEXITY = "perplexity"

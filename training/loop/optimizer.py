@@ -6,8 +6,8 @@ from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 from torch.optim.lr_scheduler import LambdaLR
 from transformers import get_scheduler
 
+from training.loop.distributed import shard_like, split_by_sharding, whole
 from training.loop.options import LoopOptions
-from training.loop.sharding import shard_like, split_by_sharding, whole
 from training.models.parts import token_tables
 
 # Names of AdamW's state tensors, which exist for each weight.

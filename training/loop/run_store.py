@@ -16,7 +16,7 @@ from pipelines.store.removal import leasing_work, remove_abandoned_work
 from training.loop.checkpoint_folders import checkpoint_names, is_checkpoint_name, superseded_checkpoints
 from training.loop.file_names import CHECKPOINTS, METRICS
 from training.loop.options import TRACKERS
-from training.loop.run_lease import RUN_LEASE
+from training.loop.stop_request import RUN_LEASE
 
 
 class RunStore:

@@ -1,4 +1,7 @@
-"""Training loop: from a model and examples to checkpoints and `metrics.jsonl`, with exact resume."""
+"""Training loop: from a model and examples to checkpoints and `metrics.jsonl`, with exact resume.
+
+The numbers of a run are checked to be finite before they are written.
+"""
 
 import math
 import time
@@ -13,11 +16,25 @@ from transformers import PreTrainedModel
 
 from training.data.counter_rng import derive_key
 from training.data.examples import Examples
-from training.loop.checkpoint_folders import find_latest_checkpoint, list_checkpoints, remove_old_checkpoints
-from training.loop.checkpoints import collect_tensors, load_checkpoint, save_checkpoint
-from training.loop.distributed import World
-from training.loop.divergence import FiniteCheck, check_metrics, check_state
+from training.loop.checkpoint_folders import (
+    TrainingState,
+    find_latest_checkpoint,
+    list_checkpoints,
+    remove_old_checkpoints,
+)
+from training.loop.checkpoints import collect_tensors, drop_damaged_checkpoints, load_checkpoint, save_checkpoint
+from training.loop.distributed import (
+    World,
+    can_lower,
+    is_sharded,
+    make_scaler,
+    own_shard,
+    restore_scale,
+    shard_layers,
+    with_scale,
+)
 from training.loop.early_stopping import note_evaluation, stops_early
+from training.loop.errors import DivergenceError
 from training.loop.evaluation import evaluate
 from training.loop.evaluation_progress import EvaluationProgress
 from training.loop.metrics_logger import MetricsLogger, read_kept_metrics
@@ -29,18 +46,74 @@ from training.loop.optimizer import (
     set_learning_rate,
 )
 from training.loop.options import LoopOptions
-from training.loop.precision import can_lower, make_scaler, restore_scale, with_scale
-from training.loop.recovery import drop_damaged_checkpoints
-from training.loop.run_lease import RunLease
 from training.loop.run_store import RunStore
-from training.loop.sharding import is_sharded, shard_layers
-from training.loop.steps import StepData, SummedLoss, compute_gradients, iter_steps
-from training.loop.stop_request import STOPPED, catching_stop_requests
-from training.loop.training_state import TrainingState
+from training.loop.step import StepData, SummedLoss, compute_gradients, iter_steps
+from training.loop.stop_request import STOPPED, RunLease, catching_stop_requests
 from training.loop.utilization import UtilizationMeter, find_peak_flops
 from training.models.embeddings.freeze_schedule import FreezeSchedule, set_embeddings_frozen
 from training.models.losses import limiting_logits
 from training.models.parts import compile_layers
+
+
+class FiniteCheck:
+    """Remembers the first step whose loss or gradient is not finite. Steps are noted without waiting for the device.
+
+    Args:
+        device: device of the losses.
+    """
+
+    def __init__(self, device: torch.device):
+        self._first = torch.zeros((), dtype=torch.int64, device=device)
+
+    def note(self, step: int, loss: torch.Tensor, grad_norm: torch.Tensor, *, is_skipped: bool) -> None:
+        """Note the loss and the gradient norm of a step, counted from 1.
+
+        If `is_skipped`, a step whose gradient is not finite does not change the weights, so only the loss counts.
+        """
+        is_finite = torch.isfinite(loss) & (torch.isfinite(grad_norm) | is_skipped)
+        self._first = torch.where(is_finite | (self._first > 0), self._first, step)
+
+    def check_steps(self) -> None:
+        """Check all steps so far.
+
+        Raises:
+            DivergenceError: if a loss or a gradient was not finite.
+        """
+        if first := int(self._first):
+            raise _divergence("The loss or the gradient is", first)
+
+
+def check_metrics(step: int, metrics: Mapping[str, float | int | str]) -> None:
+    """Check metrics before they are written.
+
+    Raises:
+        DivergenceError: if a metric is not finite.
+    """
+    for name, value in metrics.items():
+        if not isinstance(value, str) and not math.isfinite(value):
+            raise _divergence(f"The {name.replace('_', ' ')} is", step)
+
+
+def check_state(step: int, model: torch.nn.Module, optimizer: torch.optim.Optimizer, world: World) -> None:
+    """Check the weights and the state of their optimizer before they are written, those of all workers.
+
+    Raises:
+        DivergenceError: if a number is not finite.
+    """
+    states = (tensor for state in optimizer.state.values() for tensor in state.values())
+    tensors = [own_shard(tensor) for tensor in (*model.parameters(), *states)]
+    # One result for all tensors, because each one that is read waits for the device.
+    is_finite = torch.stack([torch.isfinite(tensor).all().to(tensors[0].device) for tensor in tensors]).all()
+    if world.any_worker(not is_finite):
+        raise _divergence("A weight or the state of the optimizer is", step)
+
+
+def _divergence(what: str, step: int) -> DivergenceError:
+    return DivergenceError(
+        f"{what} not finite (NaN or infinite) at step {step:,}, so the training was stopped. Try a lower learning "
+        "rate or a longer warmup, in another folder."
+    )
+
 
 # Called with the number of completed steps and a short note on the losses.
 Advance = Callable[[int, str], None]

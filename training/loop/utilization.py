@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 import torch
 
-from training.loop.distributed import World
+from training.loop.distributed import World, autocast_dtype
 from training.loop.options import LoopOptions
-from training.loop.precision import autocast_dtype
-from training.loop.steps import StepData
+from training.loop.step import StepData
 
 # Dense bfloat16 FLOPs per second of NVIDIA's data sheets, by the beginning of the name that torch reports. Longer names
 # stand first.

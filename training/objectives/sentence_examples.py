@@ -7,10 +7,9 @@ import numpy as np
 
 from training.data.counter_rng import derive_key
 from training.data.examples import Batch, EvaluatedTogether
-from training.data.sequence_order import SequenceOrder
 from training.data.special_tokens import SpecialTokens
 from training.data.token_sentences import TokenSentences
-from training.data.token_streams import TokenDataset
+from training.data.token_streams import SequenceOrder, TokenDataset
 from training.objectives.sentence_views import SentenceViews
 
 

@@ -28,7 +28,7 @@ class SentenceViews(Objective):
     A view is the begin token, the sentence without a span, some of whose tokens are masked, the end token, and padding.
     Both views are read by one forward pass, so they also differ by dropout.
 
-    The loss is that of all sentences of a batch (see `training.loop.whole_batch`). The targets are the sentences.
+    The loss is that of all sentences of a batch (see `training.loop.step`). The targets are the sentences.
     """
 
     architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta", "modernbert", "deberta")

@@ -9,10 +9,9 @@ import numpy as np
 from bitcipher.errors import BitcipherError
 from training.data.counter_rng import derive_key
 from training.data.examples import Batch
-from training.data.sequence_order import SequenceOrder
 from training.data.special_tokens import SpecialTokens
 from training.data.token_shards import source_of_shard
-from training.data.token_streams import Sequences, TokenDataset
+from training.data.token_streams import SequenceOrder, Sequences, TokenDataset
 from training.objectives.base import BatchContext, Objective
 
 # Maximum number of sources that are evaluated apart. More of them would fill the metrics.

@@ -9,8 +9,7 @@ from bitcipher.counts.context_window import ContextWindow
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from pipelines.count import count_stage
-from pipelines.count.count_stage import CountStage
-from pipelines.count.count_tasks import SHARDS_PER_TASK, plan_tasks
+from pipelines.count.count_stage import SHARDS_PER_TASK, CountStage, plan_tasks
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.document_chunks import DocumentChunk
 from pipelines.ingest.sources import list_sources

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
-from pipelines.count.count_tasks import SHARDS_PER_TASK, TASKS_PER_FILE, plan_tasks
+from pipelines.count.count_stage import SHARDS_PER_TASK, TASKS_PER_FILE, plan_tasks
 from pipelines.ingest.source_groups import TEXT_PER_COMPRESSED_BYTE, estimate_text_bytes
 from pipelines.ingest.sources import Source, format_of
 

@@ -15,8 +15,7 @@ from tokenizers import Tokenizer, models
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
-from pipelines.count.count_stage import CountStage
-from pipelines.count.count_tasks import plan_tasks
+from pipelines.count.count_stage import CountStage, plan_tasks
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions

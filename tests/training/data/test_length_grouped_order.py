@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from training.data import length_grouped_order
 from training.data.length_grouped_order import LengthGroupedOrder
-from training.data.sequence_order import SequenceOrder
+from training.data.token_streams import SequenceOrder
 
 # Numbers of sequences, batches and seeds for which epochs end within a batch, within a group, or after several groups.
 orders = st.builds(

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from training.data.sequence_order import SequenceOrder
+from training.data.token_streams import SequenceOrder
 
 
 def test_each_epoch_is_a_permutation():

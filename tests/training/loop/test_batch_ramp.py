@@ -15,7 +15,7 @@ from bitcipher.errors import BitcipherError
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.loop.distributed import World
 from training.loop.options import LoopOptions
-from training.loop.steps import iter_steps
+from training.loop.step import iter_steps
 from training.runs.pretraining_run import run_pretraining
 from training.tasks.finetuning.options import FinetuneOptions
 

@@ -9,8 +9,8 @@ from tiny_runs import config_of, curve_of
 
 from bitcipher.errors import BitcipherError
 from training.loop.checkpoint_folders import find_latest_checkpoint, latest_checkpoint
-from training.loop.divergence import FiniteCheck
 from training.loop.errors import DivergenceError
+from training.loop.training_run import FiniteCheck
 from training.models.checkpoint import load_model
 from training.objectives.causal import CausalLM
 from training.runs.pretraining_run import run_pretraining

@@ -13,10 +13,9 @@ from two_processes import on_two
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
-from training.loop.checkpoint_folders import checkpoint_names, list_checkpoints, resolve_model_folder
+from training.loop.checkpoint_folders import TrainingState, checkpoint_names, list_checkpoints, resolve_model_folder
 from training.loop.early_stopping import note_evaluation, stops_early
 from training.loop.options import LoopOptions
-from training.loop.training_state import TrainingState
 from training.runs.pretraining_run import evaluate_run, run_pretraining
 from training.runs.recipe import Recipe
 

@@ -5,10 +5,9 @@ import torch
 from tiny_runs import config_of, curve_of
 
 from training.loop.checkpoint_folders import find_latest_checkpoint
-from training.loop.distributed import World
+from training.loop.distributed import World, autocast_dtype
 from training.loop.errors import DivergenceError
 from training.loop.options import LoopOptions
-from training.loop.precision import autocast_dtype
 from training.loop.utilization import find_peak_flops, peak_of
 from training.runs.pretraining_run import run_pretraining
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from two_processes import on_two
 
-from training.loop import gradient_sums
+from training.loop import step
 from training.loop.distributed import World
-from training.loop.gradient_sums import split_into_buckets, summing_gradients
+from training.loop.step import split_into_buckets, summing_gradients
 
 
 def test_buckets_have_all_weights_in_their_order():
@@ -44,7 +44,7 @@ class Recording(World):
 
 
 def sum_on_a_worker(config):
-    gradient_sums.BUCKET_BYTES = 1  # a bucket per weight
+    step.BUCKET_BYTES = 1  # a bucket per weight
     world = World.current("cpu")
     layers = make_layers(config["unused"])
     with summing_gradients(layers, Recording(world.rank, world.size, world.device), 3):

@@ -8,10 +8,9 @@ from safetensors.torch import load_file
 from tiny_runs import Interruption, config_of, curve_of, interrupting_after
 
 from training.loop.checkpoint_folders import find_latest_checkpoint, latest_checkpoint
-from training.loop.distributed import World
+from training.loop.distributed import World, autocast_dtype
 from training.loop.errors import DivergenceError
 from training.loop.options import LoopOptions
-from training.loop.precision import autocast_dtype
 from training.objectives.causal import CausalLM
 from training.runs.pretraining_run import run_pretraining
 

@@ -11,12 +11,11 @@ from two_processes import on_two
 from bitcipher.errors import BitcipherError
 from training.data.special_tokens import SpecialTokens
 from training.loop.checkpoint_folders import latest_checkpoint
-from training.loop.distributed import World
-from training.loop.divergence import check_state
+from training.loop.distributed import World, shard_layers
 from training.loop.errors import DivergenceError
 from training.loop.optimizer import make_optimizer
 from training.loop.options import LoopOptions
-from training.loop.sharding import shard_layers
+from training.loop.training_run import check_state
 from training.models.build import build_model
 from training.models.checkpoint import load_model
 from training.models.options import ModelOptions

@@ -9,7 +9,7 @@ from tiny_runs import config_of, curve_of, write_tiny_text
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.loop.distributed import World
 from training.loop.options import LoopOptions
-from training.loop.steps import StepData
+from training.loop.step import StepData
 from training.loop.utilization import UtilizationMeter, find_peak_flops, peak_of
 from training.models.checkpoint import load_model
 from training.models.flops import training_flops

@@ -9,7 +9,7 @@ from two_processes import on_two
 
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.loop.distributed import World
-from training.loop.whole_batch import backward_of_batch
+from training.loop.step import backward_of_batch
 from training.runs.pretraining_run import run_pretraining
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -5,10 +5,9 @@ import pytest
 import torch
 
 from training.data.counter_rng import derive_key
-from training.data.sequence_order import SequenceOrder
 from training.data.special_tokens import special_tokens
 from training.data.token_shards import finish_dataset, write_shard
-from training.data.token_streams import Sequences, TokenDataset
+from training.data.token_streams import SequenceOrder, Sequences, TokenDataset
 from training.data.train_tokenizer import train_tokenizer
 from training.models.build import build_model
 from training.models.options import ModelOptions

@@ -9,9 +9,9 @@ from mutated_records import assert_mutation_is_read_or_refused
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files.file_digests import FolderDigests, digest_bytes
+from training.loop.checkpoint_folders import TrainingState
 from training.loop.metrics_logger import MetricsLine
 from training.loop.trackers.base import TrackerIds
-from training.loop.training_state import TrainingState
 from training.runs.recipe import Recipe
 from training.runs.run_files import PretrainingConfig
 from training.search.tune.results import TrialScore

@@ -11,9 +11,9 @@ from pipelines.ingest.sources import check_target
 from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
 from training.evaluation.text_pairs.scores import SCORES, TextPairScores, check_scoring
+from training.loop.checkpoint_folders import TrainingState
 from training.loop.file_names import CONFIG, TOKENIZER
 from training.loop.trackers.open_trackers import check_trackers
-from training.loop.training_state import TrainingState
 from training.runs.launch.run_dir import (
     check_run,
     default_prepared,

@@ -21,8 +21,7 @@ from training.loop.checkpoint_folders import checkpoint_names
 from training.loop.evaluation_progress import EVALUATING
 from training.loop.file_names import CHECKPOINTS, EMBEDDING_INIT, ENDED, INPUTS, METRICS, RECIPE, TOKENIZER
 from training.loop.options import TRACKERS
-from training.loop.run_lease import RUN_LEASE
-from training.loop.stop_request import STOP
+from training.loop.stop_request import RUN_LEASE, STOP
 from training.loop.trackers.base import TRACKER_IDS
 from training.runs.launch.metrics_follower import follow_metrics
 from training.runs.workers import run_workers

@@ -4,12 +4,11 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.files.records import Record, Strings
 from training.evaluation.text_pairs.scores import TextPairScores
-from training.loop.checkpoint_folders import find_checkpoint, read_latest_state
+from training.loop.checkpoint_folders import TrainingState, find_checkpoint, read_latest_state
 from training.loop.early_stopping import stops_early
 from training.loop.metrics_logger import read_metrics
 from training.loop.options import LoopOptions
 from training.loop.run_store import copying_run
-from training.loop.training_state import TrainingState
 
 
 class RunResult(Record):

@@ -20,8 +20,8 @@ from training.loop.file_names import CHECKPOINTS, EMBEDDING_INIT, ENDED, METRICS
 from training.loop.file_names import CONFIG as PRETRAINING
 from training.loop.file_names import INPUTS as RECORDED
 from training.loop.metrics_logger import read_metrics
-from training.loop.run_lease import RUN_LEASE
 from training.loop.run_store import copying_run
+from training.loop.stop_request import RUN_LEASE
 from training.loop.trackers.base import TRACKER_IDS
 from training.runs.prepare.cached_dir import INPUTS
 from training.runs.verify.training_folders import GRID, TOKEN_SHARDS, TUNE, find_training_folders, study_files

@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 from bitcipher.errors import BitcipherError
 from training.loop.distributed import World
 from training.loop.evaluation import evaluation_ids
-from training.loop.steps import to_device
+from training.loop.step import to_device
 from training.models.parts import hidden_states
 from training.objectives.masked import MaskedLM
 from training.objectives.text_examples import TextExamples

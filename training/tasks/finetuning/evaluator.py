@@ -8,10 +8,9 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from training.loop.distributed import World
+from training.loop.distributed import World, autocast
 from training.loop.options import LoopOptions
-from training.loop.precision import autocast
-from training.loop.steps import to_device
+from training.loop.step import to_device
 from training.tasks.base import Features, Task
 from training.tasks.finetuning.examples import row_lengths, select_rows
 from training.tasks.finetuning.losses import model_logits

@@ -19,7 +19,7 @@ from training.loop.checkpoints import load_weights
 from training.loop.distributed import World
 from training.loop.file_names import EMBEDDING_INIT
 from training.loop.run_store import RunStore, opening_run
-from training.loop.steps import SummedLoss
+from training.loop.step import SummedLoss
 from training.loop.training_run import TrainingRun, run_loop
 from training.models.embeddings.embedding_table import token_embeddings
 from training.models.embeddings.freeze_schedule import FreezeSchedule, freeze_all_but_embeddings

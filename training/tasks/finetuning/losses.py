@@ -10,7 +10,7 @@ from torch.nn import functional
 from transformers import PreTrainedModel
 from transformers.utils import ModelOutput
 
-from training.loop.steps import SummedLoss
+from training.loop.step import SummedLoss
 from training.models.parts import MODEL_INPUTS
 from training.tasks.base import IGNORED, Kind
 

@@ -16,7 +16,7 @@ from training.tasks.finetuning.losses import ClassificationLoss
 class VariabilityLoss(ClassificationLoss):
     """Cross-entropy, and the squared distances of hidden states from the means of their classes in the batch.
 
-    The classes are those of the whole batch (see `training.loop.whole_batch`). Evaluations report the cross-entropy.
+    The classes are those of the whole batch (see `training.loop.step`). Evaluations report the cross-entropy.
     """
 
     compares_validation_rows: ClassVar[bool] = False

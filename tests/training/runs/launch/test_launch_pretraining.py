@@ -10,7 +10,7 @@ from tiny_runs import curve_of
 from web_server import WebServer
 
 import training
-from training.loop.run_lease import RUN_LEASE
+from training.loop.stop_request import RUN_LEASE
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
 from pipelines.store import lease as lease_module
 from pipelines.store.lease import Lease
-from training.loop.run_lease import RUN_LEASE
+from training.loop.stop_request import RUN_LEASE
 from training.runs.launch.run_dir import leasing_run_dir
 from training.runs.pretraining_run import run_pretraining
 

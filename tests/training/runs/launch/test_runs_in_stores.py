@@ -12,8 +12,8 @@ from bitcipher.files.file_digests import digest_file
 from bitcipher.files.node_cache import cache_folder
 from training.loop import run_store
 from training.loop.checkpoint_folders import checkpoint_names, resolve_model_folder
-from training.loop.run_lease import RUN_LEASE
 from training.loop.run_store import copying_run
+from training.loop.stop_request import RUN_LEASE
 from training.runs.launch.run_dir import leasing_run_dir
 
 SETTINGS = (*tiny_commands.SETTINGS, "loop.save_total_limit=2", "loop.save_steps=2")

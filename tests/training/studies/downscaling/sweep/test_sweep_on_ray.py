@@ -16,8 +16,7 @@ import tiny_study
 from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files
 from pipelines.store.lease import Lease
-from training.loop.run_lease import RUN_LEASE
-from training.loop.stop_request import STOP
+from training.loop.stop_request import RUN_LEASE, STOP
 from training.search.trial_executor import TrialResources, run_trials
 from training.search.trials import Trial
 
