@@ -85,7 +85,7 @@ def embed(
         typer.Option(help="MiB of memory per worker; without workers, per core.", show_default="as in the build"),
     ] = None,
 ) -> None:
-    """Make vectors with other options from the counts of a build, without reading text again.
+    """Make vectors with other options from the counts of a build. No text is read again.
 
     Options that are not given are taken from the build.
 

@@ -13,7 +13,7 @@ def demo(
     out: Annotated[str, typer.Option(help="Directory of the demo; it must not exist yet.", metavar=PATH)] = "demo",
     workers: Workers = 0,
 ) -> None:
-    """Build vectors from the docstrings of the installed Python packages, without a network.
+    """Build vectors from docstrings of the installed packages. It needs no network.
 
     Shows neighbors of example words, and writes a page with a map of words.
 

@@ -47,7 +47,7 @@ def evaluate(
     oov: UnknownWords = None,
     as_json: AsJson = False,
 ) -> None:
-    """Evaluate vectors on word similarity, analogies, parts of speech and entities.
+    """Evaluate vectors on similarity, analogies, tags and entities.
 
     For parts of speech and entities, small classifiers (probes) predict the label of a word from its vector alone.
 

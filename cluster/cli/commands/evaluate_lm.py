@@ -1,4 +1,4 @@
-"""Evaluate a language model on minimal pairs, prompts for labels, or pairs of texts."""
+"""Evaluate language models on minimal pairs, prompts or texts."""
 
 from typing import Annotated
 

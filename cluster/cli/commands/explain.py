@@ -31,7 +31,7 @@ def explain(
     counts: Counts = None,
     version: Version = None,
 ) -> None:
-    """Show which context words, at which offsets, determine a vector or the similarity of two words.
+    """Show which context words make a vector, or two words similar. Each contribution has an offset.
 
     If the vectors depend on the spelling, n-grams are shown, too. The contributions and the remainder add up exactly to
     the similarity.
@@ -69,7 +69,7 @@ def infer(
         ),
     ] = None,
 ) -> None:
-    """Infer a vector for a new word from a few sentences, and show its neighbors.
+    """Infer a vector for a new word from sentences, with neighbors.
 
     For example: bitcipher infer vectors wampimuk --contexts sentences.txt
     """

@@ -27,7 +27,7 @@ def explore(
     words: Annotated[int, typer.Option(min=5, help="Number of words on the page, most frequent first.")] = 50_000,
     version: Version = None,
 ) -> None:
-    """Write one HTML page to explore vectors in a browser, without a network.
+    """Write one HTML page to explore vectors in a browser. It needs no network.
 
     The page has a map of words, search, neighbors, explanations, and the words that moved between two versions.
 

@@ -28,7 +28,7 @@ def export(
     out: Annotated[str, typer.Option(help="File or directory to write; it must not exist yet.", metavar=PATH)],
     version: Version = None,
 ) -> None:
-    """Write vectors, or the counts of a build, as a file or directory that another library opens.
+    """Write vectors or counts in the format of another library.
 
     For example: bitcipher export vectors --format word2vec-binary --out vectors.bin
     """

@@ -30,7 +30,7 @@ def neighbors(
     oov: UnknownWords = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the words with the highest cosine similarity to each given word.
+    """Show the words with the highest cosine similarity to a word.
 
     With --plus and --minus, an analogy: king is to man as which word is to woman?
 
@@ -49,7 +49,7 @@ def neighbors(
 
 
 def inspect(vectors: Vectors, version: Version = None, as_json: AsJson = False) -> None:
-    """Show the options, sizes, digests and stage costs of a build or of vectors.
+    """Show the options, sizes, digests and costs of a build.
 
     For example: bitcipher inspect vectors
     """

@@ -51,7 +51,7 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Serve neighbors, vectors, explanations and sentence embeddings over HTTP.
+    """Serve neighbors, vectors and explanations over HTTP.
 
     A browser shows a page at the address. Programs get JSON: GET /neighbors?word=king, POST /vectors {"words":
     ["king"]}, GET /explain?word=king&other=queen, POST /encode {"texts": ["The king."]}, GET /health. GET /metrics is

@@ -48,7 +48,7 @@ def shard(
     workers: AutoWorkers = "auto",
     rehash: Rehash = False,
 ) -> None:
-    """Clean documents, drop duplicates, and write Parquet document shards. Re-run the same command to resume.
+    """Clean documents, drop duplicates, and write Parquet shards. Re-run the same command to resume.
 
     With an existing directory, only new sources are read. Their documents are added to the directory.
 
@@ -82,7 +82,7 @@ def sample(
     recipe: Recipe = None,
     characters: Annotated[int, typer.Option(min=1, help="Maximum number of characters to print per document.")] = 500,
 ) -> None:
-    """Print the first documents of sources as the pipeline sees them: after reading, and after the rules of a recipe.
+    """Print the first documents as the pipeline sees them. They are read, and cleaned by the rules of a recipe.
 
     For example: bitcipher sample crawl/*.warc.gz --recipe commoncrawl-warc -n 5
     """

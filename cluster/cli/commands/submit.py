@@ -55,7 +55,7 @@ def doctor(
     target: Annotated[str | None, typer.Option(help="Directory that builds will be written to.", metavar=PATH)] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check this machine, a storage target and a Ray cluster, and suggest fixes. Exits with code 2 on a problem.
+    """Check this machine, a target and a Ray cluster. Suggests fixes, and exits with code 2 on a problem.
 
     For example: bitcipher doctor --address http://127.0.0.1:8265 --target s3://vectors
     """

@@ -31,7 +31,7 @@ def train(
 ) -> None:
     """Train a language model from random or cipher embeddings. Re-run the same command to resume.
 
-    For example: bitcipher train figure-4-random --out runs/random-1 --set text.sources=[corpus] --set seed=1
+    For example: bitcipher train causal --out runs/random-1 --set text.sources=[corpus] --set seed=1
     """
     require_extra("training", "`bitcipher train`")
     from bitcipher import pretrain
@@ -58,7 +58,7 @@ def compare(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Plot runs side by side, and report how much sooner each reaches the final loss of the first run.
+    """Plot runs side by side, and report their lead over the first. The lead is how much sooner a run has its loss.
 
     Runs of one recipe with different seeds are plotted as one curve, with a band from the minimum to the maximum.
     For example: bitcipher compare runs/random-1 runs/cipher-1 --out comparison

@@ -48,7 +48,7 @@ def tune(
     max_concurrent_trials: ConcurrentTrials = 0,
     gpus: GpusPerTrial = 0,
 ) -> None:
-    """Search for the options of a recipe with the lowest validation loss. An interrupted search resumes.
+    """Search for the options of a recipe with the lowest loss. An interrupted search resumes.
 
     Trains the recipe with each combination of options for the same number of steps or tokens, and writes a table
     (trials.md, trials.json) and the best recipe (best.yaml), which `bitcipher train` runs. Run the command again with

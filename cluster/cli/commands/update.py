@@ -38,7 +38,7 @@ def update(
     ] = None,
     rehash: Rehash = False,
 ) -> None:
-    """Count the new files of a corpus, and publish a new version of a build.
+    """Count the new files of a corpus, and publish a new version.
 
     Files are identified by their content, so a renamed file is not counted again. The new version equals a build of the
     whole corpus, byte for byte. Earlier versions stay until they are pruned. With `--vectors later`, the new version
@@ -78,7 +78,7 @@ def update(
 
 
 def status(build: Build, as_json: AsJson = False) -> None:
-    """Show the versions of a build, and the progress of a running or interrupted job.
+    """Show the versions of a build, and the progress of its job.
 
     For example: bitcipher status vectors
     """
@@ -96,7 +96,7 @@ def prune(
         bool, typer.Option("--unfinished", help="Remove the counts of an interrupted job instead of resuming it.")
     ] = False,
 ) -> None:
-    """Remove old versions of a build, or the results of an interrupted job.
+    """Remove old versions of a build, or an interrupted job.
 
     For example: bitcipher prune vectors --keep 7
     """

@@ -20,7 +20,7 @@ def verify(
     memory_mib: Annotated[int, typer.Option(min=1, help="MiB of memory per worker.")] = 2048,
     as_json: AsJson = False,
 ) -> None:
-    """Read all files of a build or a run, and list those that are damaged. Exits with code 2 if there are any.
+    """Read all files of a build or a run, and list damaged ones. Exits with code 2 if there are any.
 
     The digest of all counts is computed again, and every checksum is compared. For a training run, the text that it was
     trained on is read, too. Nothing is changed.

@@ -1,4 +1,4 @@
-"""Arabic models with and without segmented words (AraBERT, Antoun et al. 2020)."""
+"""Arabic words with and without segmentation (AraBERT)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Class centers in the layers of models, of words and of sentences (Ben-Shaul 2023)."""
+"""Class centers in the layers of models (Ben-Shaul 2023)."""
 
 from typing import Annotated
 

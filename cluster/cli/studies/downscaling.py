@@ -1,4 +1,4 @@
-"""Downscaling of small language models (Deshpande et al. 2023)."""
+"""Small language models and their laws (Deshpande et al. 2023)."""
 
 import re
 from typing import Annotated, Any
@@ -61,7 +61,7 @@ def sweep(
     max_concurrent_trials: ConcurrentTrials = 0,
     gpus: GpusPerTrial = 0,
 ) -> None:
-    """Train small language models on a small vocabulary, and write a report. An interrupted study resumes.
+    """Train many small language models, and write a report. An interrupted study resumes.
 
     Filters a corpus by a vocabulary, trains a tokenizer and small RoBERTa models of many shapes, fine-tunes them on
     GLUE if the recipe names its folder, and compares them in OUT/report/report.html. Run the command again with more
