@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from bitcipher.vocabulary import OOV, Vocabulary
     from cluster.demo.docstrings import installed_docstrings
     from pipelines.functions import build, shard, update
+    from pipelines.tokenizers.tokenizer_json import load_tokenizer
     from training.data.special_tokens import special_tokens
-    from training.data.tokenizer_files import load_tokenizer
     from training.data.train_tokenizer import train_tokenizer
     from training.evaluation.decoding.stored_model import open_model
     from training.models.build import build_model
@@ -59,8 +59,8 @@ _NAMES = {
     "bitcipher.vocabulary": ("OOV", "Vocabulary"),
     "cluster.demo.docstrings": ("installed_docstrings",),
     "pipelines.functions": ("build", "shard", "update"),
+    "pipelines.tokenizers.tokenizer_json": ("load_tokenizer",),
     "training.data.special_tokens": ("special_tokens",),
-    "training.data.tokenizer_files": ("load_tokenizer",),
     "training.data.train_tokenizer": ("train_tokenizer",),
     "training.evaluation.decoding.stored_model": ("open_model",),
     "training.models.build": ("build_model",),

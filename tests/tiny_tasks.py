@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.special_tokens import special_tokens
-from training.data.tokenizer_files import save_tokenizer, vocab_size
+from training.data.tokenizer_files import save_tokenizer
 from training.data.train_tokenizer import train_tokenizer
 from training.models.build import build_model
 from training.models.checkpoint import save_model

@@ -39,7 +39,7 @@ from pipelines.store.manifest import BuildManifest, CountDigests, CountedTask, V
 from pipelines.store.segments import Merge, Segment, next_merges, subtract_shards, total_digest
 from pipelines.store.stored_versions import StoredVersion
 from pipelines.store.version_tables import VersionContents
-from pipelines.tokenizers import tokenizer_path
+from pipelines.tokenizers.registry import tokenizer_path
 
 
 @dataclass(frozen=True)

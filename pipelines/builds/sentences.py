@@ -7,7 +7,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.files.text_files import decode_text
 from pipelines.options import BuildOptions
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 
 
 def read_sentences(uri: str, options: BuildOptions) -> list[list[str]]:

@@ -49,7 +49,7 @@ from pipelines.store.layout import SHARDS, WORK
 from pipelines.store.ledger import Ledger
 from pipelines.store.manifest import CountedTask
 from pipelines.store.segments import FAN_IN, Merge, Segment
-from pipelines.tokenizers import Tokenizer
+from pipelines.tokenizers.registry import Tokenizer
 from pipelines.tokenizers.shared_tokenizer import share_tokenizer
 
 # A file with many shards is read by several tasks. Each task counts its own shards and skips the others. Reading takes

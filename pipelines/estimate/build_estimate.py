@@ -126,7 +126,7 @@ def _max_types(tokenizer: str) -> float:
     """Return the maximum number of distinct tokens: that of a tokenizer.json, otherwise infinity."""
     if not tokenizer.endswith(".json"):
         return math.inf
-    from pipelines.tokenizers.huggingface import load_tokenizer
+    from pipelines.tokenizers.tokenizer_json import load_tokenizer
 
     return load_tokenizer(tokenizer).get_vocab_size()
 

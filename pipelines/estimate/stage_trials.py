@@ -26,7 +26,7 @@ from pipelines.runtime.memory_budget import RangeLimits
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 from pipelines.store.layout import LEDGER, SEGMENTS, WORK
 from pipelines.store.segments import Merge, Segment
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 
 ALL_IN_ONE_RANGE = RangeLimits(size=1 << 62, words=1 << 62)
 

@@ -7,7 +7,7 @@ from bitcipher.errors import BitcipherError
 from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.held_out import HeldOut
 from pipelines.options import BuildOptions
-from pipelines.tokenizers import identify_tokenizer
+from pipelines.tokenizers.registry import identify_tokenizer
 
 # Increase this number when a change of readers, document chunks, tokenizers or counting changes the counts of a text. A
 # test compares digests of counts, and fails after such a change.

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.normalization import Normalization
-from pipelines.tokenizers import Tokenizer, make_tokenizer
+from pipelines.tokenizers.registry import Tokenizer, make_tokenizer
 
 _lock = threading.Lock()
 _tokenizers: "WeakValueDictionary[tuple[str, bool, int, str], SharedTokenizer]" = WeakValueDictionary()

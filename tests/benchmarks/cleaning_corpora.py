@@ -17,7 +17,7 @@ from isal import isal_zlib
 from make_archives import GZIP, response_record
 from resiliparse.extract.html2text import extract_plain_text
 
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 
 
 def write_sources(folder: Path, data: list[Path]) -> None:

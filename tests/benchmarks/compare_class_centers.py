@@ -31,9 +31,10 @@ from center_figure import draw_centers
 from bitcipher import finetune
 from bitcipher.files.markdown import format_spread, format_table
 from pipelines.runtime.progress import StageProgress
+from pipelines.tokenizers.tokenizer_json import load_tokenizer, vocab_size
 from training.comparison.curves.figure import COLORS
 from training.data.special_tokens import special_tokens
-from training.data.tokenizer_files import load_tokenizer, save_tokenizer, vocab_size
+from training.data.tokenizer_files import save_tokenizer
 from training.models.build import build_model
 from training.models.checkpoint import save_model
 from training.models.options import ModelOptions

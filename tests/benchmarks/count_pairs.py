@@ -11,7 +11,7 @@ from prepare import read_texts
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.segment import write_part
 from bitcipher.counts.shard_counts import count_shard
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 
 
 def read_corpus(file: str) -> pa.LargeStringArray:

@@ -30,7 +30,7 @@ from bitcipher.vocabulary import NO_WORDS, Vocabulary
 from pipelines.ingest.sources import list_sources
 from pipelines.merge.vocabulary import CandidateWords, choose_vocabulary
 from pipelines.options import BuildOptions
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 
 Parts = list[list[sp.csr_array]]  # per shard, one matrix for each offset from 1
 

@@ -28,7 +28,7 @@ from bitcipher.embedding.spectral.transpose import forward_and_backward
 from bitcipher.vocabulary import Vocabulary
 from pipelines.duplicates.keys import compute_keys
 from pipelines.duplicates.options import DuplicateOptions
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 
 WINDOW = 4
 SHARDS = 8

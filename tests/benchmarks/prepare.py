@@ -24,7 +24,7 @@ from bitcipher.files import parquet_files
 from pipelines.ingest.documents import read_documents
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import list_sources
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 
 SHARD_BYTES = 64 << 20  # the default of a build
 LINE_TOKENS = 10_000  # gensim splits longer sentences

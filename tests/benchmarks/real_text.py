@@ -8,7 +8,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 
 # A word is rare if it occurs at most this many times. Only rare words are respelled.
 RARE_COUNT = 10

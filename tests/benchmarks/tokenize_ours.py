@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from bitcipher.files import parquet_files
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 
 
 def shift_letters(documents: pa.LargeStringArray, positions: int) -> pa.LargeStringArray:

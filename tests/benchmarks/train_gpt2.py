@@ -25,9 +25,9 @@ import torch
 
 from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.special_tokens import special_tokens
 from training.data.token_streams import Sequences, TokenDataset
-from training.data.tokenizer_files import vocab_size
 from training.loop.metrics_logger import read_metrics
 from training.loop.utilization import peak_of
 from training.models.build import build_model

@@ -17,10 +17,10 @@ from statistics import median
 
 import numpy as np
 
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.special_tokens import special_tokens
 from training.data.token_shards import finish_dataset, write_shard
 from training.data.token_streams import Sequences, TokenDataset
-from training.data.tokenizer_files import vocab_size
 from training.data.train_tokenizer import train_tokenizer
 from training.loop.distributed import World
 from training.loop.options import LoopOptions
@@ -29,8 +29,8 @@ from training.models.build import build_model
 from training.models.embeddings.freeze_schedule import FreezeSchedule
 from training.models.embeddings.options import EmbeddingInitOptions
 from training.models.options import ModelOptions
+from training.objectives.base import TextExamples
 from training.objectives.masked import MaskedLM
-from training.objectives.text_examples import TextExamples
 
 MODEL = ModelOptions(
     architecture="roberta",

@@ -28,7 +28,7 @@ from pipelines.duplicates.keys import compute_keys
 from pipelines.duplicates.options import DuplicateOptions, ParagraphOptions
 from pipelines.ingest.readers import ReadOptions, read_chunks
 from pipelines.ingest.sources import Source
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 
 LENGTHS = (1_000, 10_000, 100_000, 1_000_000)
 SHORT = "Some words."

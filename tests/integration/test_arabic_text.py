@@ -28,9 +28,9 @@ from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions
 from pipelines.reports.explore.page import write_page
+from pipelines.tokenizers.tokenizer_json import load_tokenizer, vocab_size
 from training.data.special_tokens import special_tokens
 from training.data.token_streams import TokenDataset
-from training.data.tokenizer_files import load_tokenizer, vocab_size
 from training.evaluation.decoding.generation import generate
 from training.evaluation.decoding.options import DecodingOptions
 from training.models.build import build_model

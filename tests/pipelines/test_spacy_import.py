@@ -6,7 +6,7 @@ import sys
 COUNT = """
 import sys
 import pyarrow as pa
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 tokens = make_tokenizer("spacy", lowercase=True).tokenize(pa.array(["Don't stop."], pa.large_string()))
 assert tokens.ids.size == 4
 """

@@ -14,9 +14,10 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
 from bitcipher.files.records import Record
 from pipelines.ingest.held_out import drop_held_out, is_drawn
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.held_out import HELD_OUT
 from training.data.special_tokens import special_tokens
-from training.data.tokenizer_files import plain_text_tokenizer, tokenizer_json, vocab_size
+from training.data.tokenizer_files import plain_text_tokenizer, tokenizer_json
 
 FORMAT = "bitcipher-text/2"
 METADATA = "text.json"

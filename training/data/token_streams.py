@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
+from pipelines.tokenizers.tokenizer_json import load_tokenizer, vocab_size
 from training.data.counter_rng import derive_key, uniform
 from training.data.token_files import check_token_file, incomplete, local_token_shards, token_hashes
 from training.data.token_shards import (
@@ -27,7 +28,6 @@ from training.data.token_shards import (
     ends_file,
     tokens_file,
 )
-from training.data.tokenizer_files import load_tokenizer, vocab_size
 
 # Rounds of the Feistel network. Four rounds are indistinguishable from a random permutation, even with queries of its
 # inverse (Luby & Rackoff 1988). The other four rounds are for small numbers of sequences, for which four are too few.

@@ -5,9 +5,6 @@ import json
 from tokenizers import Tokenizer
 
 from bitcipher.files import storage
-from pipelines.tokenizers.huggingface import load_tokenizer, vocab_size
-
-__all__ = ["load_tokenizer", "plain_text_tokenizer", "save_tokenizer", "tokenizer_json", "vocab_size"]
 
 
 def save_tokenizer(tokenizer: Tokenizer, path: str) -> None:

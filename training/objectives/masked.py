@@ -50,6 +50,11 @@ class MaskedLM(Objective):
     """Attend only to tokens of the same document, and count positions from its start. By default, all tokens of a
     sequence attend to each other."""
 
+    @property
+    def needs_word_starts(self) -> bool:
+        """Whether all tokens of a word are selected together."""
+        return self.whole_word_mask
+
     def check_model(self, options: ModelOptions) -> None:
         """Check that attention can be kept within documents.
 

@@ -1,6 +1,8 @@
 """Self-supervised training on two views of each sentence: dropout, masked tokens and removed spans."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -9,14 +11,17 @@ from pydantic import Field
 from bitcipher.errors import BitcipherError
 from bitcipher.files.records import Float
 from training.data.counter_rng import derive_key, uniform
+from training.data.examples import Batch, EvaluatedTogether
+from training.data.special_tokens import SpecialTokens, special_tokens
+from training.data.token_sentences import TokenSentences
+from training.data.token_streams import SequenceOrder, TokenDataset
 from training.models.options import ModelOptions
-from training.objectives.base import Objective
+from training.objectives.base import ExampleInputs, Objective
 
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-    from training.data.special_tokens import SpecialTokens
 
 # Begin and end token.
 N_SPECIAL_TOKENS = 2
@@ -53,6 +58,14 @@ class SentenceViews(Objective):
                 "`objective.span_fraction` above 0."
             )
 
+    def examples(self, inputs: ExampleInputs) -> "SentenceExamples":
+        """Return the sentences of both splits.
+
+        Raises:
+            BitcipherError: if a split has no sentence.
+        """
+        return SentenceExamples(inputs.text, self, inputs.length, inputs.seed, special_tokens(inputs.text.tokenizer))
+
     def text_length(self, length: int) -> int:
         """Return `length` without the begin and end tokens."""
         if length <= N_SPECIAL_TOKENS:
@@ -60,7 +73,7 @@ class SentenceViews(Objective):
         return length - N_SPECIAL_TOKENS
 
     def make_view_batch(
-        self, sentences: Sequence[np.ndarray], row_ids: np.ndarray, rng_key: int, special_tokens: "SpecialTokens"
+        self, sentences: Sequence[np.ndarray], row_ids: np.ndarray, rng_key: int, special_tokens: SpecialTokens
     ) -> dict[str, np.ndarray]:
         """Return two views of each sentence.
 
@@ -94,7 +107,7 @@ class SentenceViews(Objective):
         inputs[is_token] = np.concatenate(views)
         return {"input_ids": inputs, "attention_mask": is_token.astype(np.int64)}
 
-    def _view(self, tokens: np.ndarray, is_masked: np.ndarray, start: float, special: "SpecialTokens") -> np.ndarray:
+    def _view(self, tokens: np.ndarray, is_masked: np.ndarray, start: float, special: SpecialTokens) -> np.ndarray:
         """Return a view of a sentence. `start`, below 1, is the place of the removed span among all possible ones."""
         length = int(self.span_fraction * len(tokens))
         first = int(start * (len(tokens) - length + 1))
@@ -137,3 +150,56 @@ class SentenceViews(Objective):
             [N] float32 each. A part that is defined for the batch only is equal for all sentences.
         """
         raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class SentenceExamples(EvaluatedTogether):
+    """Two views of each sentence, shuffled in each epoch; implements `training.data.examples.Examples`."""
+
+    text: TokenDataset
+    """Token shards whose documents are the sentences."""
+    objective: SentenceViews
+    length: int
+    """Maximum number of positions of a view; longer sentences are cut into several."""
+    seed: int
+    """Seed of the order of the sentences and of their views."""
+    special_tokens: SpecialTokens
+
+    @cached_property
+    def _train(self) -> TokenSentences:
+        return TokenSentences(self.text.train, self.objective.text_length(self.length), "training")
+
+    @cached_property
+    def _validation(self) -> TokenSentences:
+        return TokenSentences(self.text.validation, self.objective.text_length(self.length), "validation")
+
+    @property
+    def input_length(self) -> None:
+        """None, because the FLOPs of two views and a projector are not counted."""
+        return None
+
+    @property
+    def tokens_per_example(self) -> int:
+        """Mean number of tokens of a training sentence, rounded up; each is read twice."""
+        return int(np.ceil(self._train.lengths.mean()))
+
+    def count_tokens(self, n_examples: int) -> int:
+        """Return the number of tokens of the first training sentences of the run, which have the mean length."""
+        return n_examples * self.tokens_per_example
+
+    @property
+    def validation_size(self) -> int:
+        """Number of validation sentences."""
+        return len(self._validation)
+
+    def training_batch(self, positions: np.ndarray) -> Batch:
+        """Return two views of the training sentences at positions [B] of the run."""
+        ids = SequenceOrder(len(self._train), self.seed).sequence_ids(positions)
+        return self._make_batch(self._train, ids, positions, derive_key(self.seed, "training"))
+
+    def validation_batch(self, ids: np.ndarray) -> Batch:
+        """Return two views of the validation sentences with ids [B]; they do not depend on the seed of the run."""
+        return self._make_batch(self._validation, ids, ids, derive_key("validation"))
+
+    def _make_batch(self, sentences: TokenSentences, ids: np.ndarray, row_ids: np.ndarray, key: int) -> Batch:
+        return self.objective.make_view_batch(sentences.take(ids), row_ids, key, self.special_tokens)

@@ -1,19 +1,25 @@
 """Training on pairs of texts (Vaswani et al. 2017; Algorithm 11 of Phuong & Hutter 2022, arXiv:2207.09238)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, Field
 
+from training.data.examples import Batch, EvaluatedTogether
+from training.data.length_grouped_order import LengthGroupedOrder
+from training.data.special_tokens import SpecialTokens, special_tokens
+from training.data.token_pairs import TokenPairs
+from training.data.token_streams import TokenDataset
 from training.models.losses import score_tokens, summed_loss, sums_of_rows
-from training.objectives.base import Objective
+from training.objectives.base import ExampleInputs, Objective
 
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-    from training.data.special_tokens import SpecialTokens
 
 # YAML reads the number of a column as an integer.
 Column = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value), Field(min_length=1)]
@@ -35,12 +41,23 @@ class TextPairs(Objective):
     target_column: Column = "target"
     """Column of the target texts."""
 
+    reads_pairs: ClassVar[bool] = True
+
+    def examples(self, inputs: ExampleInputs) -> "PairExamples":
+        """Return the pairs of both splits.
+
+        Raises:
+            BitcipherError: if a split has no pair that fits.
+        """
+        tokens = special_tokens(inputs.text.tokenizer)
+        return PairExamples(inputs.text, self, inputs.length, inputs.seed, tokens, inputs.batch_size)
+
     def text_length(self, length: int) -> int:
         """Return the maximum number of tokens of a pair, whose sides have at most `length` tokens each."""
         return 2 * length
 
     def make_pair_batch(
-        self, sources: Sequence[np.ndarray], targets: Sequence[np.ndarray], special_tokens: "SpecialTokens"
+        self, sources: Sequence[np.ndarray], targets: Sequence[np.ndarray], special_tokens: SpecialTokens
     ) -> dict[str, np.ndarray]:
         """Return padded pairs.
 
@@ -108,3 +125,61 @@ def _pad(rows: Sequence[np.ndarray], pad: int) -> tuple[np.ndarray, np.ndarray]:
     padded = np.full(is_token.shape, pad, np.int64)
     padded[is_token] = np.concatenate(rows)
     return padded, is_token
+
+
+@dataclass(frozen=True)
+class PairExamples(EvaluatedTogether):
+    """Pairs of texts, shuffled in each epoch in batches of similar lengths; implements `Examples`."""
+
+    text: TokenDataset
+    """Token shards whose documents are the sources and targets of the pairs, in turn."""
+    objective: TextPairs
+    length: int
+    """Maximum number of tokens of a source and of a target; longer pairs are left out."""
+    seed: int
+    """Seed of the order of the pairs."""
+    special_tokens: SpecialTokens
+    batch_size: int
+    """Number of pairs of similar length that form a batch."""
+
+    @cached_property
+    def _train(self) -> TokenPairs:
+        return TokenPairs(self.text.train, self.length, "training")
+
+    @cached_property
+    def _validation(self) -> TokenPairs:
+        return TokenPairs(self.text.validation, self.length, "validation")
+
+    @cached_property
+    def _order(self) -> LengthGroupedOrder:
+        return LengthGroupedOrder(self._train.lengths, self.batch_size, self.seed)
+
+    @property
+    def input_length(self) -> int:
+        """Mean number of tokens of a training source, rounded up."""
+        return int(np.ceil(self._train.lengths[:, 0].mean()))
+
+    @property
+    def tokens_per_example(self) -> int:
+        """Mean number of tokens of a training pair, rounded up."""
+        return int(np.ceil(self._train.lengths.sum(axis=1).mean()))
+
+    def count_tokens(self, n_examples: int) -> int:
+        """Return the number of tokens of the first training pairs of the run."""
+        return self._order.sum_lengths(n_examples)
+
+    @property
+    def validation_size(self) -> int:
+        """Number of validation pairs."""
+        return len(self._validation)
+
+    def training_batch(self, positions: np.ndarray) -> Batch:
+        """Return the training pairs at positions [B] of the run."""
+        return self._make_batch(self._train, self._order.sequence_ids(positions))
+
+    def validation_batch(self, ids: np.ndarray) -> Batch:
+        """Return the validation pairs with ids [B]."""
+        return self._make_batch(self._validation, ids)
+
+    def _make_batch(self, pairs: TokenPairs, ids: np.ndarray) -> Batch:
+        return self.objective.make_pair_batch(*pairs.take(ids), self.special_tokens)

@@ -10,9 +10,9 @@ from transformers import PreTrainedModel
 from bitcipher.files import json_files, storage
 from bitcipher.files.file_digests import write_digests
 from bitcipher.vectors.cipher_vectors import CipherVectors
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.special_tokens import special_tokens
 from training.data.token_streams import TokenDataset
-from training.data.tokenizer_files import vocab_size
 from training.data.transformers_tokenizer import InputFormat, tokenizer_files
 from training.loop.checkpoint_folders import resolve_model_folder
 from training.loop.distributed import World
@@ -29,13 +29,7 @@ from training.models.encoders import architecture_of
 from training.models.flops import training_flops
 from training.models.parts import find_generator
 from training.models.sentence_views import SentenceViewConfig
-from training.objectives.masked import MaskedLM
-from training.objectives.pair_examples import PairExamples
-from training.objectives.sentence_examples import SentenceExamples
-from training.objectives.sentence_views import SentenceViews
-from training.objectives.text_examples import TextExamples
-from training.objectives.text_pairs import TextPairs
-from training.objectives.word_boundaries import word_starts
+from training.objectives.base import ExampleInputs, TrainingExamples
 from training.runs.recipe import Recipe
 from training.runs.run_files import PretrainingConfig
 
@@ -91,17 +85,15 @@ def make_training_run(
     examples = make_examples(recipe, text, source_names)
     return TrainingRun(
         model=model,
-        objective=examples.objective,
+        objective=recipe.make_objective(),
         examples=examples,
         options=recipe.loop,
         freeze_schedule=FreezeSchedule(recipe.embeddings),
         seed=recipe.seed,
         folder=folder,
         tokens_per_sequence=examples.tokens_per_example,
-        flops_of_sequence=None
-        if isinstance(examples, SentenceExamples)
-        else _flops_of_sequence(model, examples.input_length),
-        count_tokens=examples.count_tokens if isinstance(examples, PairExamples) else None,
+        flops_of_sequence=_flops_of_sequence(model, examples.input_length),
+        count_tokens=examples.count_tokens,
         model_files=tokenizer_files(text.tokenizer, _input_format(model, recipe.model.max_position_embeddings)),
     )
 
@@ -120,26 +112,10 @@ def _input_format(model: PreTrainedModel, max_length: int) -> InputFormat:
 
 def make_examples(
     recipe: Recipe, text: TokenDataset, source_names: Mapping[str, str] | None = None
-) -> TextExamples | PairExamples | SentenceExamples:
+) -> TrainingExamples:
     """Return the training and validation examples of a recipe; see `make_training_run` for the arguments."""
-    objective, tokenizer = recipe.make_objective(), text.tokenizer
-    if isinstance(objective, TextPairs):
-        length, tokens = recipe.model.max_position_embeddings, special_tokens(tokenizer)
-        return PairExamples(text, objective, length, recipe.seed, tokens, recipe.loop.batch_size)
-    if isinstance(objective, SentenceViews):
-        length = recipe.model.max_position_embeddings
-        return SentenceExamples(text, objective, length, recipe.seed, special_tokens(tokenizer))
-    masks_words = isinstance(objective, MaskedLM) and objective.whole_word_mask
-    return TextExamples(
-        text,
-        objective,
-        recipe.model.max_position_embeddings,
-        recipe.seed,
-        special_tokens(tokenizer),
-        vocab_size(tokenizer),
-        word_starts(tokenizer) if masks_words else None,
-        source_names or {},
-    )
+    length, batch_size = recipe.model.max_position_embeddings, recipe.loop.batch_size
+    return recipe.make_objective().examples(ExampleInputs(text, length, recipe.seed, batch_size, source_names or {}))
 
 
 def evaluate_run(recipe: Recipe, text: str, folder: str, eval_sequences: int | None = None) -> dict[str, float]:
@@ -154,12 +130,12 @@ def evaluate_run(recipe: Recipe, text: str, folder: str, eval_sequences: int | N
     world, examples = World.current(recipe.loop.device), make_examples(recipe, TokenDataset.open(text))
     model = load_model(resolve_model_folder(folder)).to(world.device)
     options = recipe.loop if eval_sequences is None else recipe.loop.copy_with(eval_sequences=eval_sequences)
-    return evaluate(model, examples.objective, examples, options, world)
+    return evaluate(model, recipe.make_objective(), examples, options, world)
 
 
-def _flops_of_sequence(model: PreTrainedModel, length: int) -> Callable[[float], float] | None:
-    """Return a function of the mean number of predictions, or None for a generator with a discriminator."""
-    if find_generator(model) is not model:
+def _flops_of_sequence(model: PreTrainedModel, length: int | None) -> Callable[[float], float] | None:
+    """Return a function of the mean number of predictions, or None if FLOPs are not counted, as of a generator."""
+    if length is None or find_generator(model) is not model:
         return None
     # T5's decoder reads as many tokens as it predicts.
     is_t5 = architecture_of(model.config) == "t5"

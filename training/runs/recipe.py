@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import yaml
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
@@ -76,7 +76,7 @@ class Recipe(Record):
     def text_pairs(self) -> TextPairs | None:
         """The objective if its examples are pairs of texts, else None."""
         objective = self.make_objective()
-        return objective if isinstance(objective, TextPairs) else None
+        return cast(TextPairs, objective) if objective.reads_pairs else None
 
     def to_yaml(self) -> str:
         """Return the recipe with all options as YAML, which `read_recipe` reads. URIs have no credentials."""

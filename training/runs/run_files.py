@@ -34,8 +34,8 @@ def read_pair_columns(folder: str) -> tuple[str, str]:
     Raises:
         BitcipherError: if the run's configuration cannot be read.
     """
-    objective = None
+    pairs = None
     if storage.exists(config := storage.join(folder, CONFIG)):
-        objective = PretrainingConfig.read(config).recipe.make_objective()
-    pairs = objective if isinstance(objective, TextPairs) else TextPairs()
+        pairs = PretrainingConfig.read(config).recipe.text_pairs
+    pairs = pairs or TextPairs()
     return pairs.source_column, pairs.target_column

@@ -12,7 +12,7 @@ from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.shard_counts import count_shard
 from pipelines.count import count_stage
 from pipelines.ingest.document_chunks import DocumentChunk, split_document
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 
 PASSAGE_TOKENS = 7  # small, so that a short text has many passages
 

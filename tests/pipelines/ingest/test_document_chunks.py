@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.ingest.document_chunks import split_document
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 from pipelines.tokenizers.spacy_english import SpacyRule
 
 # Words that spaCy's rules match across spaces, and other words in several scripts.

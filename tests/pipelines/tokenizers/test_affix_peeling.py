@@ -12,8 +12,9 @@ from spacy.lang.en import English
 from spacy.lang.tokenizer_exceptions import URL_MATCH, URL_PATTERN
 
 from bitcipher.errors import BitcipherError
-from pipelines.tokenizers import affix_peeling, make_tokenizer, spacy_english
+from pipelines.tokenizers import affix_peeling, spacy_english
 from pipelines.tokenizers.affix_peeling import AffixPeeler, is_url
+from pipelines.tokenizers.registry import make_tokenizer
 
 PEELER = AffixPeeler()
 UNITS = [unit for units in GROUPS.values() for unit in units]

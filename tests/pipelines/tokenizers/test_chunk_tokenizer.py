@@ -6,9 +6,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipelines.tokenizers import chunk_kernels, chunk_tokenizer, make_tokenizer
+from pipelines.tokenizers import chunk_kernels, chunk_tokenizer
 from pipelines.tokenizers.chunk_tokenizer import ChunkTokenizer
 from pipelines.tokenizers.chunk_tokens import ChunkTokens
+from pipelines.tokenizers.registry import make_tokenizer
 from pipelines.tokenizers.whitespace import WhitespaceRule
 
 SPACES = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]

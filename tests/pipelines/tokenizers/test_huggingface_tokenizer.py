@@ -7,7 +7,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 from bitcipher import BitcipherError
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.shard_counts import count_shard
-from pipelines.tokenizers import huggingface, make_tokenizer
+from pipelines.tokenizers import huggingface
+from pipelines.tokenizers.registry import make_tokenizer
 
 TEXTS = [
     "the cat sat on the mat",

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from bitcipher.errors import BitcipherError
-from pipelines.tokenizers import make_tokenizer
+from pipelines.tokenizers.registry import make_tokenizer
 from pipelines.tokenizers.shared_tokenizer import share_tokenizer
 
 

@@ -4,7 +4,8 @@ import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.tokenizers import make_tokenizer, spacy_english
+from pipelines.tokenizers import spacy_english
+from pipelines.tokenizers.registry import make_tokenizer
 
 SENTENCES = [
     "We can't, won't and shouldn't've done it; you cannot either, y'all'd've said so.",

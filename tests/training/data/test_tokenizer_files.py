@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from bitcipher.errors import BitcipherError
-from training.data.tokenizer_files import load_tokenizer, plain_text_tokenizer, save_tokenizer
+from pipelines.tokenizers.tokenizer_json import load_tokenizer
+from training.data.tokenizer_files import plain_text_tokenizer, save_tokenizer
 from training.data.train_tokenizer import train_tokenizer
 
 KINDS = ("bpe", "wordpiece", "unigram")

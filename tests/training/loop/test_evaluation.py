@@ -17,7 +17,7 @@ from training.loop.evaluation import evaluate, evaluation_ids
 from training.loop.evaluation_progress import EVALUATING, read_evaluated_fraction
 from training.loop.options import LoopOptions
 from training.loop.row_moments import interval_of, mean_of, row_moments
-from training.objectives.text_examples import TextExamples
+from training.objectives.base import TextExamples
 from training.runs.pretraining_run import make_training_run, run_pretraining
 from training.runs.recipe import Recipe
 

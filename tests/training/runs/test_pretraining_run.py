@@ -10,8 +10,8 @@ from tiny_runs import config_of, curve_of, write_tiny_text
 from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files
 from bitcipher.vectors.cipher_vectors import CipherVectors
+from pipelines.tokenizers.tokenizer_json import load_tokenizer, vocab_size
 from training.data.token_streams import TokenDataset
-from training.data.tokenizer_files import load_tokenizer, vocab_size
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.models.checkpoint import load_model
 from training.models.encoders import architecture_of

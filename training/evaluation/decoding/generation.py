@@ -8,9 +8,10 @@ from tokenizers import Tokenizer
 from transformers import GenerationConfig, PreTrainedModel
 
 from bitcipher.errors import BitcipherError
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.counter_rng import derive_key
 from training.data.special_tokens import SpecialTokens, special_tokens
-from training.data.tokenizer_files import plain_text_tokenizer, vocab_size
+from training.data.tokenizer_files import plain_text_tokenizer
 from training.evaluation.decoding.options import DecodingOptions
 
 ARCHITECTURES = ("gpt2", "opt", "t5")

@@ -6,7 +6,7 @@ from transformers import PreTrainedModel
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.files.file_digests import check_stored_digests
-from training.data.tokenizer_files import load_tokenizer
+from pipelines.tokenizers.tokenizer_json import load_tokenizer
 from training.loop.checkpoint_folders import find_checkpoint
 from training.loop.file_names import CONFIG, TOKENIZER
 from training.models.checkpoint import load_model

@@ -7,8 +7,9 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedModel
 
 from bitcipher.errors import BitcipherError
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.special_tokens import SpecialTokens, special_tokens
-from training.data.tokenizer_files import plain_text_tokenizer, vocab_size
+from training.data.tokenizer_files import plain_text_tokenizer
 from training.evaluation.decoding.token_likelihood import ScoredRow, log_likelihoods
 from training.models.encoders import architecture_of, max_sequence_length
 

@@ -16,10 +16,11 @@ from pipelines.ingest.sources import Source, compression_of, list_sources
 from pipelines.ingest.wrapped_lines import describe_wrapped
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
+from pipelines.tokenizers.tokenizer_json import load_tokenizer
 from training.data.held_out import read_held_out, write_held_out
 from training.data.token_shards import DatasetMetadata, ShardInfo, finish_dataset, part_name, split_parts, write_shard
 from training.data.token_streams import TokenDataset
-from training.data.tokenizer_files import load_tokenizer, save_tokenizer
+from training.data.tokenizer_files import save_tokenizer
 from training.runs.prepare.cached_dir import cached_dir
 from training.runs.prepare.held_out import describe_left_out, training_sources
 from training.runs.prepare.tokenizer import make_tokenizer

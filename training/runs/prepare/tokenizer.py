@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from tokenizers import Tokenizer
 
 from pipelines.runtime.progress import StageProgress
-from training.data.tokenizer_files import load_tokenizer
+from pipelines.tokenizers.tokenizer_json import load_tokenizer
 from training.data.tokenizer_options import TokenizerOptions
 from training.data.train_tokenizer import sample_documents, train_tokenizer
 

@@ -16,8 +16,8 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.store.fingerprint import COUNTS_VERSION
 from pipelines.store.stored_versions import StoredVersions
+from pipelines.tokenizers.tokenizer_json import load_tokenizer, vocab_size
 from training.data.held_out import HELD_OUT
-from training.data.tokenizer_files import load_tokenizer, vocab_size
 from training.models.embeddings.embedding_table import cat_bits_and_window
 from training.runs.prepare.cached_dir import INPUTS as CACHED_INPUTS
 from training.runs.prepare.cached_dir import cached_dir

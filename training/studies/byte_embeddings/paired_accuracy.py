@@ -12,8 +12,8 @@ from training.loop.distributed import World
 from training.loop.evaluation import evaluation_ids
 from training.loop.step import to_device
 from training.models.parts import hidden_states
+from training.objectives.base import TextExamples
 from training.objectives.masked import MaskedLM
-from training.objectives.text_examples import TextExamples
 
 MASKED, SENTENCE = "masked_accuracy", "sentence_accuracy"
 

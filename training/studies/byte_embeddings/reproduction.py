@@ -25,8 +25,8 @@ from training.evaluation.decoding.stored_model import open_model
 from training.loop.distributed import World
 from training.loop.file_names import CONFIG, TOKENIZER
 from training.models.parts import input_embeddings
+from training.objectives.base import TextExamples
 from training.objectives.masked import MaskedLM
-from training.objectives.text_examples import TextExamples
 from training.runs.prepare.text import prepare_text
 from training.runs.pretraining_run import make_examples
 from training.runs.recipe import Recipe

@@ -7,8 +7,8 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.special_tokens import special_tokens
-from training.data.tokenizer_files import vocab_size
 
 Words = Sequence[str]
 

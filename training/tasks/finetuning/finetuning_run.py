@@ -11,8 +11,8 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
 from bitcipher.files.file_digests import write_digests
 from bitcipher.vectors.cipher_vectors import CipherVectors
+from pipelines.tokenizers.tokenizer_json import load_tokenizer, vocab_size
 from training.data.special_tokens import special_tokens
-from training.data.tokenizer_files import load_tokenizer, vocab_size
 from training.data.transformers_tokenizer import InputFormat, tokenizer_files
 from training.loop.checkpoint_folders import resolve_model_folder
 from training.loop.checkpoints import load_weights

@@ -17,8 +17,9 @@ from tiny_generators import (
 from transformers import GPT2Model
 
 from bitcipher.errors import BitcipherError
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.special_tokens import special_tokens
-from training.data.tokenizer_files import plain_text_tokenizer, vocab_size
+from training.data.tokenizer_files import plain_text_tokenizer
 from training.evaluation.decoding.generation import generate
 from training.evaluation.decoding.options import DecodingOptions
 from training.models.build import build_model

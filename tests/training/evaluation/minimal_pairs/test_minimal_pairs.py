@@ -8,8 +8,9 @@ import torch
 from tokenizers import Tokenizer
 
 from bitcipher.errors import BitcipherError
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.special_tokens import special_tokens
-from training.data.tokenizer_files import plain_text_tokenizer, vocab_size
+from training.data.tokenizer_files import plain_text_tokenizer
 from training.data.train_tokenizer import train_tokenizer
 from training.evaluation.minimal_pairs.pair_accuracy import evaluate_pairs
 from training.evaluation.minimal_pairs.pair_files import MinimalPair, read_pairs

@@ -8,9 +8,9 @@ from tiny_runs import config_of, curve_of
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors.cipher_vectors import CipherVectors
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.special_tokens import special_tokens
 from training.data.token_streams import TokenDataset
-from training.data.tokenizer_files import vocab_size
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.models.build import build_model
 from training.models.checkpoint import load_model

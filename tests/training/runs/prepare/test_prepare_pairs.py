@@ -12,9 +12,9 @@ from bitcipher.errors import BitcipherError
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.pair_folder import TRAIN, VALIDATION, read_pairs_metadata, read_stored_pairs
 from training.data.token_streams import TokenDataset
-from training.data.tokenizer_files import vocab_size
 from training.runs.prepare.examples import check_sources, prepare_examples
 from training.runs.prepare.vectors import prepare_vectors
 from training.runs.verify.run_checks import verify_training

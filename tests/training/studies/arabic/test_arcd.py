@@ -7,7 +7,7 @@ import tiny_commands
 from typer.testing import CliRunner
 
 from cluster.cli.main import app
-from training.data.tokenizer_files import load_tokenizer
+from pipelines.tokenizers.tokenizer_json import load_tokenizer
 from training.loop.metrics_logger import read_metrics
 
 SUBJECTS, PLACES = ("القط", "الولد", "محمد", "المعلم"), ("المدرسة", "القاهرة", "البيت الكبير", "السوق")

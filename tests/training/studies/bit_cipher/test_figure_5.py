@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from cluster.cli.main import app
-from training.data.tokenizer_files import load_tokenizer
+from pipelines.tokenizers.tokenizer_json import load_tokenizer
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.loop.metrics_logger import read_metrics
 from training.models.checkpoint import load_model

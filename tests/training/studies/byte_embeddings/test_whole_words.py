@@ -7,8 +7,8 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from bitcipher.errors import BitcipherError
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.special_tokens import special_tokens
-from training.data.tokenizer_files import vocab_size
 from training.data.train_tokenizer import train_tokenizer
 from training.models.build import build_model
 from training.models.options import ModelOptions

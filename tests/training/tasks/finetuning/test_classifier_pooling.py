@@ -7,7 +7,7 @@ from finetune_runs import finetuned
 from tiny_tasks import write_model, write_task
 
 from bitcipher.errors import BitcipherError
-from training.data.tokenizer_files import load_tokenizer
+from pipelines.tokenizers.tokenizer_json import load_tokenizer
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.models.checkpoint import load_model
 from training.tasks.finetuning.examples import select_rows

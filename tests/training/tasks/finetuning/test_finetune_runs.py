@@ -12,7 +12,7 @@ from two_processes import on_two
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors.cipher_vectors import CipherVectors
-from training.data.tokenizer_files import load_tokenizer
+from pipelines.tokenizers.tokenizer_json import load_tokenizer
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.runs.pretraining_run import run_pretraining
 from training.tasks.finetuning.finetuning_run import run_finetuning

@@ -11,7 +11,7 @@ from tiny_tasks import write_model, write_task
 from two_processes import on_two
 
 from bitcipher.errors import BitcipherError
-from training.data.tokenizer_files import load_tokenizer
+from pipelines.tokenizers.tokenizer_json import load_tokenizer
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.models.checkpoint import load_model
 from training.tasks.finetuning.examples import select_rows

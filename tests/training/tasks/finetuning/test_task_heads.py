@@ -5,8 +5,9 @@ import torch
 from tiny_tasks import write_model
 
 from bitcipher.errors import BitcipherError
+from pipelines.tokenizers.tokenizer_json import load_tokenizer, vocab_size
 from training.data.special_tokens import special_tokens
-from training.data.tokenizer_files import load_tokenizer, save_tokenizer, vocab_size
+from training.data.tokenizer_files import save_tokenizer
 from training.models import encoders
 from training.models.checkpoint import load_model, read_config, save_model
 from training.models.encoders import max_sequence_length

@@ -6,8 +6,8 @@ import pytest
 import torch
 from tiny_tasks import write_model
 
+from pipelines.tokenizers.tokenizer_json import load_tokenizer, vocab_size
 from training.data.special_tokens import special_tokens
-from training.data.tokenizer_files import load_tokenizer, vocab_size
 from training.tasks.base import IGNORED
 from training.tasks.finetuning.heads import build_task_model
 from training.tasks.finetuning.losses import LOSSES

@@ -15,7 +15,7 @@ from transformers import (
     pipeline,
 )
 
-from training.data.tokenizer_files import load_tokenizer
+from pipelines.tokenizers.tokenizer_json import load_tokenizer
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.tasks.finetuning.finetuning_run import make_encoder
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from bitcipher.errors import BitcipherError
-from training.data.tokenizer_files import load_tokenizer
+from pipelines.tokenizers.tokenizer_json import load_tokenizer
 from training.loop.checkpoint_folders import list_checkpoints
 from training.loop.distributed import World
 from training.loop.evaluation import evaluation_ids

@@ -9,8 +9,8 @@ from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import list_sources
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
+from pipelines.tokenizers.tokenizer_json import load_tokenizer, vocab_size
 from training.data.token_streams import TokenDataset
-from training.data.tokenizer_files import load_tokenizer, vocab_size
 from training.data.tokenizer_options import TokenizerOptions
 from training.runs.prepare.text import prepare_text
 from training.runs.recipe import TextOptions

@@ -16,7 +16,8 @@ from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import Source, compression_of
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from training.data.tokenizer_files import load_tokenizer, save_tokenizer, vocab_size
+from pipelines.tokenizers.tokenizer_json import load_tokenizer, vocab_size
+from training.data.tokenizer_files import save_tokenizer
 from training.data.train_tokenizer import train_tokenizer
 from training.studies.downscaling.tokenizer_selection.reference_words import (
     ReferenceWords,

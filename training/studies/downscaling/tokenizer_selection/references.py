@@ -7,7 +7,7 @@ from tokenizers.implementations.bert_wordpiece import BertWordPieceTokenizer
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files.text_files import read_lines
-from training.data.tokenizer_files import load_tokenizer
+from pipelines.tokenizers.tokenizer_json import load_tokenizer
 
 # Type of the model in a tokenizer.json, by kind.
 MODELS = {"bpe": "BPE", "wordpiece": "WordPiece", "unigram": "Unigram"}

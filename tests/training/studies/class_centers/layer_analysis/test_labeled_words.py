@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from bitcipher.errors import BitcipherError
+from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.special_tokens import special_tokens
-from training.data.tokenizer_files import vocab_size
 from training.data.train_tokenizer import train_tokenizer
 from training.evaluation.probes.data import make_task
 from training.evaluation.probes.tasks import read_task

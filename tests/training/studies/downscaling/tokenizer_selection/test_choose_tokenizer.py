@@ -10,7 +10,8 @@ import user_folder
 
 from bitcipher.errors import BitcipherError
 from pipelines.ingest.read_options import ReadOptions
-from training.data.tokenizer_files import load_tokenizer, save_tokenizer
+from pipelines.tokenizers.tokenizer_json import load_tokenizer
+from training.data.tokenizer_files import save_tokenizer
 from training.data.train_tokenizer import train_tokenizer
 from training.studies.downscaling.tokenizer_selection import choose_tokenizer as choosing
 
