@@ -78,3 +78,9 @@ def test_no_module_imports_another_package_by_a_name_in_a_string():
         if re.search(r"import_module\(f?\"(?!spacy|bitcipher|training\.loop|{__name__)", path.read_text())
     }
     assert names(sorted(importing)) == ["bitcipher/__main__.py"]
+
+
+def test_each_room_and_each_study_has_a_readme():
+    folders = [path for package in PACKAGES for path in (ROOT / package).iterdir() if (path / "__init__.py").exists()]
+    folders += [path for path in STUDIES[0].iterdir() if (path / "__init__.py").exists()]
+    assert not names([path for path in folders if not (path / "README.md").exists()])
