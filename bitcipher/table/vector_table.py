@@ -92,6 +92,11 @@ class VectorTable:
         result.__dict__.update(vars(table))
         return result
 
+    def _forget(self, *properties: Any) -> None:
+        """Compute cached properties again when they are next used."""
+        for each in properties:
+            self.__dict__.pop(each.attrname, None)
+
     @property
     def vector_size(self) -> int:
         """Number of dimensions."""

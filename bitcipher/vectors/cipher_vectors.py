@@ -182,6 +182,10 @@ class CipherVectors(WordSimilarity, DocumentDistance, EditableVectors, StoredVec
 
         return SentenceEncoder.from_vectors(self)
 
+    def _forget_counts(self) -> None:
+        super()._forget_counts()
+        self._forget(CipherVectors._sentence_encoder)  # it weights words by their counts
+
     def infer(
         self, contexts: Iterable[Sequence[str]], word: str, *, counts: "MergedCounts | None" = None
     ) -> np.ndarray:

@@ -12,10 +12,11 @@ import pyarrow as pa
 
 from bitcipher.errors import BitcipherError
 from bitcipher.table.keys import Key, as_list
+from bitcipher.table.vector_table import VectorTable
 from bitcipher.vectors.lookup import WordLookup
 
 # Attributes that are columns of the table, and are saved with it.
-COLUMNS = {"count": "counts", "passages": "passages"}
+COLUMNS = ("count", "passages")
 
 
 class EditableVectors(WordLookup):
@@ -121,7 +122,7 @@ class EditableVectors(WordLookup):
             force: whether to compute them again.
         """
         if force:
-            self.__dict__.pop("norms", None)
+            self._forget(VectorTable.norms)
         self.norms  # noqa: B018 - computed at first use, and cached
 
     def get_normed_vectors(self) -> np.ndarray:
@@ -143,28 +144,31 @@ class EditableVectors(WordLookup):
 
     def _own_attribute(self, name: str, dtype: Any) -> np.ndarray:
         """Return the array of an attribute that this table may change: a copy of the former one, or a new one."""
-        owned = self.__dict__.setdefault("_owned_attributes", {})
-        if name not in owned:
+        if name not in self._attributes:
             former = self.expandos.get(name)
             self._set_attribute(name, np.zeros(len(self), dtype) if former is None else former.copy())
-        return owned[name]
+        return self._attributes[name]
 
     def _set_attribute(self, name: str, column: np.ndarray) -> None:
         if name in COLUMNS:
             column = column.astype(np.int64)
-            setattr(self, COLUMNS[name], column)
-            self._forget_provenance()
-            self.__dict__.pop("_sentence_encoder", None)  # which weights words by their counts
-        self.__dict__.setdefault("_owned_attributes", {})[name] = column
+            if name == "count":
+                self.counts = column
+            else:
+                self.passages = column
+            self._forget_counts()
+        self._attributes[name] = column
 
     def _forget_derived(self) -> None:
         """Drop what was computed from the former rows, and the provenance."""
-        for name in ("index_to_key", "key_to_index", "norms", "digest", "_sentence_encoder"):
-            self.__dict__.pop(name, None)
-        self._forget_provenance()
+        self._forget(VectorTable.index_to_key, VectorTable.key_to_index, VectorTable.norms, VectorTable.digest)
+        self._forget_counts()
 
-    def _forget_provenance(self) -> None:
-        """Drop the provenance, which is no longer that of all vectors, or of the counts that set shares of spelling."""
+    def _forget_counts(self) -> None:
+        """Drop what was computed from the former counts, and the provenance.
+
+        The provenance is no longer that of all vectors, or of the counts that set shares of spelling.
+        """
         self.manifest = {name: value for name, value in self.manifest.items() if name != "embedding"}
 
 

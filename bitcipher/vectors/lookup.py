@@ -110,10 +110,15 @@ class WordLookup(VectorTable):
         mean = mean / total if total else mean
         return (unit(mean) if post_normalize else mean).astype(np.float32)
 
+    @cached_property
+    def _attributes(self) -> dict[str, np.ndarray]:
+        """Attributes that were set in memory, which this table may change."""
+        return {}
+
     @property
     def expandos(self) -> dict[str, np.ndarray]:
         """Attributes of words by name, (N,) each: "count" and "passages" if the table has them, and those in memory."""
-        columns = {"count": self.counts, "passages": self.passages, **self.__dict__.get("_owned_attributes", {})}
+        columns = {"count": self.counts, "passages": self.passages, **self._attributes}
         return {name: column for name, column in columns.items() if column is not None}
 
     def get_vecattr(self, key: Key, attr: str, oov: bool = False) -> Any:
