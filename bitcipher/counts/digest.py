@@ -22,6 +22,7 @@ import pyarrow as pa
 from bitcipher.counts.pairs import PairBlock
 from bitcipher.errors import BitcipherError
 from bitcipher.kernel_cache import kernel
+from bitcipher.splitmix import GOLDEN, MIX_1, MIX_2
 
 _MODULUS = 2**64
 
@@ -29,11 +30,6 @@ _MODULUS = 2**64
 _OCCURRENCES = -1
 _PASSAGES = -2
 _ALL_PASSAGES = -3
-
-# Constants of SplitMix64 (Steele, Lea and Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 # Number of words that are hashed at a time. A word and its hash take 150 bytes as Python objects.
@@ -107,9 +103,9 @@ def digest_words(hashes: np.ndarray, counts: np.ndarray, passages: np.ndarray, t
 @kernel
 def _key(word_hash, offset):
     """Mix a word's hash with an offset. The result is odd, so multiplication by it loses no information."""
-    value = word_hash + np.uint64(offset) * _GOLDEN
-    value = (value ^ (value >> np.uint64(30))) * _MIX_1
-    value = (value ^ (value >> np.uint64(27))) * _MIX_2
+    value = word_hash + np.uint64(offset) * GOLDEN
+    value = (value ^ (value >> np.uint64(30))) * MIX_1
+    value = (value ^ (value >> np.uint64(27))) * MIX_2
     return (value ^ (value >> np.uint64(31))) | np.uint64(1)
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from bitcipher.kernel_cache import kernel
+from bitcipher.splitmix import GOLDEN
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _32 = np.uint64(32)
 
 
@@ -84,7 +84,7 @@ def _empty_slots(entries):
 
 @kernel
 def _scatter(value, slots):
-    mixed = (value ^ (value >> _32)) * _GOLDEN
+    mixed = (value ^ (value >> _32)) * GOLDEN
     return np.int64(mixed >> _32) & (slots - 1)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from spacy.lang.lex_attrs import is_punct
 from spacy.pipeline import Sentencizer
 
+from bitcipher.splitmix import GOLDEN
 from pipelines.clean.characters import NOT_IN_WORDS
 from pipelines.tokenizers.boundary_rules import BoundaryRules
 from pipelines.tokenizers.spacy_english import (
@@ -32,7 +33,7 @@ MAX_CHUNKS = 500_000
 MAX_CHUNK_LENGTH = 256
 
 # Base of the hash of a word: h = Σ c[i] · BASE^(length - 1 - i) modulo 2⁶⁴, for code points c.
-_BASE = 0x9E3779B97F4A7C15
+_BASE = int(GOLDEN)
 _MODULUS = 1 << 64
 
 _WHITE_SPACE = re.compile(r"(\s+)")

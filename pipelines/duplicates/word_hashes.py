@@ -12,16 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bitcipher.kernel_cache import kernel
+from bitcipher.splitmix import GOLDEN, MIX_1, MIX_2
 from pipelines.duplicates.characters import IGNORED, NUMBER, SEPARATOR, SINGLE, character_table
 
 # Bytes of text that are hashed at a time. The arrays of a slice need up to eight times its bytes, for text of one
 # letter per word.
 SLICE_BYTES = 4 << 20
 
-# Constants of SplitMix64 (Steele, Lea and Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
 _32 = np.uint64(32)
 
 _INVALID = 0  # code point that stands for bytes that are not UTF-8; it is a separator
@@ -104,16 +101,16 @@ def hash_sequences(words, ends, seed):
 @kernel
 def extend_hash(value, item):
     """Return the hash of a sequence and one more item. All are uint64 numbers, or arrays of them in plain Python."""
-    value = (value ^ item) * _GOLDEN
+    value = (value ^ item) * GOLDEN
     return value ^ (value >> _32)
 
 
 @kernel
 def mix(value):
     """Return the finalizer of SplitMix64, a bijection of uint64 numbers that spreads each bit over all bits."""
-    value = value + _GOLDEN
-    value = (value ^ (value >> np.uint64(30))) * _MIX_1
-    value = (value ^ (value >> np.uint64(27))) * _MIX_2
+    value = value + GOLDEN
+    value = (value ^ (value >> np.uint64(30))) * MIX_1
+    value = (value ^ (value >> np.uint64(27))) * MIX_2
     return value ^ (value >> np.uint64(31))
 
 

@@ -11,10 +11,10 @@ from numba.extending import intrinsic
 
 from bitcipher.counts.bitset import trailing_zeros
 from bitcipher.kernel_cache import kernel
+from bitcipher.splitmix import GOLDEN
 
 _HIGH_BITS = np.uint64(0x8080808080808080)
 _PRINTING = np.uint64(0x2121212121212121)  # bytes below 0x21 are white space or control characters
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio, odd: spreads keys over the table
 _EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 _NUMBER = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
@@ -265,7 +265,7 @@ def _key(text, at, length):
         return _bytes_of(text, at, length)
     key = np.uint64(length)
     for start in range(0, length, 8):
-        key = (key ^ _bytes_of(text, at + start, min(8, length - start))) * _GOLDEN
+        key = (key ^ _bytes_of(text, at + start, min(8, length - start))) * GOLDEN
         key ^= key >> _32
     return key
 
@@ -273,7 +273,7 @@ def _key(text, at, length):
 @kernel
 def _scatter(key):
     """Return a hash of a key. The upper half of the product depends on all bytes, so it is folded onto the lower."""
-    product = key * _GOLDEN
+    product = key * GOLDEN
     return product ^ (product >> _32)
 
 

@@ -4,10 +4,7 @@ import hashlib
 
 import numpy as np
 
-# The constants of SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators").
-_INCREMENT = np.uint64(0x9E3779B97F4A7C15)
-_FIRST_MULTIPLIER = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND_MULTIPLIER = np.uint64(0x94D049BB133111EB)
+from bitcipher.splitmix import GOLDEN, MIX_1, MIX_2
 
 # Factor from an integer of 53 bits, the precision of float64, to [0, 1).
 _TO_UNIT = 2.0**-53
@@ -30,13 +27,13 @@ def uniform(key: int, rows: np.ndarray, n_columns: int) -> np.ndarray:
         [R, n_columns] float64.
     """
     with np.errstate(over="ignore"):
-        starts = _mix(np.asarray(rows).astype(np.uint64) * _INCREMENT + np.uint64(key))
-        bits = _mix(starts[:, None] + np.arange(1, n_columns + 1, dtype=np.uint64) * _INCREMENT)
+        starts = _mix(np.asarray(rows).astype(np.uint64) * GOLDEN + np.uint64(key))
+        bits = _mix(starts[:, None] + np.arange(1, n_columns + 1, dtype=np.uint64) * GOLDEN)
     return (bits >> np.uint64(11)) * _TO_UNIT
 
 
 def _mix(values: np.ndarray) -> np.ndarray:
     """Return SplitMix64's output function of uint64 values."""
-    values = (values ^ (values >> np.uint64(30))) * _FIRST_MULTIPLIER
-    values = (values ^ (values >> np.uint64(27))) * _SECOND_MULTIPLIER
+    values = (values ^ (values >> np.uint64(30))) * MIX_1
+    values = (values ^ (values >> np.uint64(27))) * MIX_2
     return values ^ (values >> np.uint64(31))
