@@ -39,14 +39,16 @@ def trace_files(work: Callable[[], Any]) -> Counter[str]:
 
 
 def training_step(folder: Path) -> Counter[str]:
-    """Return the files of a step of a small GPT-2: the thread that prepares batches, and an update that is not logged."""
+    """Return the files of a step of a small GPT-2 that is not logged: the thread of batches, and the update."""
     import tiny_runs
 
     from training.loop import training_run
     from training.runs.pretraining_run import run_pretraining
 
     text = tiny_runs.write_tiny_text(folder / "text")
-    config = tiny_runs.config_of(folder / "run", text, loop={"max_steps": 3, "eval_steps": 3, "save_steps": 3, "logging_steps": 3})
+    config = tiny_runs.config_of(
+        folder / "run", text, loop={"max_steps": 3, "eval_steps": 3, "save_steps": 3, "logging_steps": 3}
+    )
     files: Counter[str] = Counter()
     trainer: Any = training_run._Trainer
     update = trainer.update
