@@ -69,6 +69,7 @@ COMMANDS = {
     "evaluate-lm prompts --template": "evaluate-lm prompts GUM QUESTIONS --template BAD",
     "evaluate-lm texts": "evaluate-lm texts BAD TSV",
     "evaluate-lm texts pairs": "evaluate-lm texts GUM BAD",
+    "study class-centers compare": "study class-centers compare BAD --data GUM --out OUT",
     "study class-centers sentences": "study class-centers sentences BAD LABELED --out OUT",
     "study class-centers sentences data": "study class-centers sentences GUM BAD --out OUT",
     "train pairs": "train text-pairs --set text.sources=[BAD] --out OUT",

@@ -150,6 +150,7 @@ def test_example_is_a_valid_command(command):
 # Full-size figures take hours. `tests/training/studies` runs small ones, and `tests/cluster/demo` a small demo.
 HOURS = (
     *("bitcipher demo", "study bit-cipher figure", "study encoders", "study arabic", "study byte-embeddings table"),
+    "study class-centers compare",
 )
 # `serve` runs until it is ended, see `tests/cluster/serve`.
 ENDLESS = ("bitcipher serve",)

@@ -109,6 +109,9 @@ def test_options_of_each_command():
     finetuning |= {"grid", "max_concurrent_trials", "gpus"}
     assert options_of("finetune") == VERBOSITY | finetuning
     assert options_of("compare") == {"runs", "out", "as_json"}
+    comparing_centers = {"model", "data", "out", "task", "weights", "shape", "rows", "epochs", "samples", "seeds"}
+    comparing_centers |= VERBOSITY | {"svsl_weight", "settings"}
+    assert options_of("study class-centers compare") == comparing_centers
     assert options_of("study class-centers layers") == VERBOSITY | {
         "run",
         "out",

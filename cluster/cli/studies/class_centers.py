@@ -1,5 +1,6 @@
 """Class centers in the layers of models (Ben-Shaul 2023)."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,7 +8,8 @@ import typer
 from bitcipher.errors import BitcipherError
 from cluster.cli.command_groups import group
 from cluster.cli.dependencies import require_extra
-from cluster.cli.options import CheckpointStep, ModelFolder
+from cluster.cli.interrupts import CHECKPOINTS, resumable
+from cluster.cli.options import CheckpointStep, ModelFolder, Settings
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
 
@@ -107,4 +109,63 @@ def sentences(
     opened = open_model(model, checkpoint)
     with StageProgress() as progress:
         table = evaluate_sentences(*opened, loaded_vectors, *parts, out, progress)
+    print_markdown(table)
+
+
+@class_centers.command()
+@with_verbosity
+def compare(
+    model: ModelFolder,
+    *,
+    data: Annotated[str, typer.Option(help="Folder with glue and textclass; see the study's README.", metavar=PATH)],
+    out: Annotated[
+        str, typer.Option(help="Folder of all runs, centers.md and centers.png: new, or to resume.", metavar=PATH)
+    ],
+    task: Annotated[
+        list[str] | None,
+        typer.Option(help="Task. Repeat for several.", show_default="all", metavar="rte|mrpc|cola|trec|clinc150"),
+    ] = None,
+    weights: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Kind of weights: pre-trained, from scratch, svsl or random targets. Repeat for several.",
+            show_default="all",
+            metavar="KIND",
+        ),
+    ] = None,
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(help="Another shape from scratch, such as 64x4. Repeat for several.", metavar="WIDTHxLAYERS"),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=1, help="Maximum number of training rows.")] = 2500,
+    epochs: Annotated[int, typer.Option(min=1, help="Epochs of each run.")] = 10,
+    samples: Annotated[int, typer.Option(min=1, help="Maximum number of rows of each part for a mismatch.")] = 1000,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of runs for each kind of weights.")] = 1,
+    svsl_weight: Annotated[float, typer.Option(min=0, help="Weight of SVSL's term in the loss.")] = 0.001,
+    settings: Settings = None,
+) -> None:
+    """Compare the class centers of classifiers: pre-trained, from scratch, with SVSL, random targets.
+
+    For example: bitcipher study class-centers compare runs/simclr --data data --task trec --epochs 1 --out centers
+    """
+    require_extra("training", "`bitcipher study class-centers`")
+    from cluster.cli.display.markdown import print_markdown
+    from pipelines.runtime.progress import StageProgress
+    from training.models.model_folder import check_model_folder
+    from training.studies.class_centers.comparison import TASKS, WEIGHTS, CenterOptions, compare_class_centers
+
+    check_model_folder(model)
+    options = CenterOptions(
+        tasks=task or TASKS,
+        weights=weights or WEIGHTS,
+        shapes=shape or (),
+        rows=rows,
+        epochs=epochs,
+        samples=samples,
+        seeds=seeds,
+        svsl_weight=svsl_weight,
+        settings=settings or (),
+    )
+    with resumable(CHECKPOINTS), StageProgress() as progress:
+        table = compare_class_centers(model, Path(data), Path(out).resolve(), options, progress)
     print_markdown(table)

@@ -1,17 +1,11 @@
-"""`compare_class_centers.py` on tiny tasks and a tiny model."""
+"""`bitcipher study class-centers compare` on tiny tasks and a tiny model."""
 
 import gzip
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from tiny_tasks import FILLERS, NAMES, write_model, write_task
-
-HERE = Path(__file__).parent
 
 
 def write_textclass(folder):
@@ -25,21 +19,20 @@ def write_textclass(folder):
 
 
 @pytest.mark.slow
-def test_all_ways_are_compared(tmp_path):
+def test_all_kinds_of_weights_are_compared(tmp_path, run_command):
     model = write_model(tmp_path / "model", "bert", num_hidden_layers=2)
     write_task(tmp_path / "data" / "glue" / "CoLA", "cola", 60)
     write_textclass(tmp_path / "data" / "textclass")
-    command = [sys.executable, HERE / "compare_class_centers.py", model, "--data", tmp_path / "data"]
-    command += ["--out", tmp_path / "out", "--tasks", "cola", "trec", "--rows", "40", "--epochs", "1"]
-    command += ["--shapes", "32x1", "64x3"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(HERE.parents[1])}
+    line = ["study", "class-centers", "compare", model, "--data", tmp_path / "data", "--out", tmp_path / "out"]
+    line += ["--task", "cola", "--task", "trec", "--rows", 40, "--epochs", 1, "--shape", "32x1", "--shape", "64x3"]
     printed = []
     for _ in range(2):  # the second call trains nothing
-        done = subprocess.run(command, capture_output=True, text=True, env=environment)
-        assert done.returncode == 0, done.stderr
-        printed.append(done.stdout)
+        code, out, errors = run_command(*line)
+        assert code == 0, errors
+        printed.append(out)
     assert printed[0] == printed[1]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed[0].splitlines()[2:] if line]
+    table = (tmp_path / "out" / "centers.md").read_text()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:] if line]
     ways = ["pre-trained", "from scratch", "svsl", "random targets", "from scratch, 32x1", "from scratch, 64x3"]
     assert [row[:2] for row in rows] == [[task, way] for task in ("cola", "trec") for way in ways]
     for _, way, _, baseline, train, held_out in rows:
@@ -57,3 +50,16 @@ def test_all_ways_are_compared(tmp_path):
     assert sorted(line.split("\t")[0] for line in real.splitlines()) == sorted(
         line.split("\t")[0] for line in shuffled.splitlines()
     )
+
+
+def test_wrong_options_give_one_sentence(tmp_path, run_command):
+    model = write_model(tmp_path / "model", "bert", num_hidden_layers=1)
+    line = ["study", "class-centers", "compare", model, "--data", tmp_path, "--out", tmp_path / "out"]
+    for options, sentence in (
+        (["--task", "sst2"], "`--task` must be one of rte, mrpc, cola, trec, clinc150, got 'sst2'"),
+        (["--shape", "30x2"], "`--shape` must be a multiple of 32 and a number of layers, as in 64x4, got '30x2'"),
+        (["--task", "cola"], "CoLA"),
+    ):
+        code, out, errors = run_command(*line, *options)
+        assert (code, out, errors.count("\n")) == (2, "", 1)
+        assert sentence in errors
