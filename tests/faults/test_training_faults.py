@@ -160,7 +160,10 @@ def run_script(folder, code):
             r"failed once without a new checkpoint .*FileNotFoundError.*nowhere",
             marks=pytest.mark.slow,
         ),
-        ("from training.data import TokenDataset\n    TokenDataset.open(str(FOLDER))", r"^There is no .*text\.json"),
+        (
+            "from training.data.token_streams import TokenDataset\n    TokenDataset.open(str(FOLDER))",
+            r"^There is no .*text\.json",
+        ),
     ],
 )
 def test_file_that_one_worker_lacks_is_named_soon(ray_cluster, tmp_path, code, sentence):

@@ -38,7 +38,7 @@ def write_build(shards, context_window, words, total_passages):
         "folder": "versions/000001-test",
         "vectors_from": None,
         "options": {"window": context_window.size, "summed": context_window.summed, "mode": "cat"},
-        "digests": {"words": sha256(file)},
+        "digests": {"words": sha256(file), "counts": "0" * 32},
         "tables": VersionContents(segments=tuple(segments)).write(f"{uri}/versions/000001-test").to_dict(),
     }
     json_files.write(manifest_uri(uri, 1), manifest)

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 SCRIPT = """
 import sys, warnings
 from bitcipher import BitcipherError
-from bitcipher.formats import read
+from bitcipher.formats.reader import read
 
 def peak_bytes():
     with open("/proc/self/status") as stream:

@@ -21,7 +21,7 @@ SCRIPT = (
     MAKE_TEXTS
     + """
 import sys
-from training.data import train_tokenizer
+from training.data.train_tokenizer import train_tokenizer
 for kind in sys.argv[1:]:
     content = train_tokenizer(iter(TEXTS), kind, 350, sentinels=2).to_str(pretty=True)
     print(kind, hashlib.sha256(content.encode()).hexdigest())

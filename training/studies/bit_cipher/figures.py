@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from bitcipher.files import storage
+from pipelines.ingest.sources import list_sources
 from pipelines.runtime.progress import StageProgress
 from training.comparison.curves.comparison import compare_runs
 from training.comparison.recipe_runs import set_sources, train_recipe
@@ -71,7 +72,12 @@ def reproduce_figure_5(
 
     Returns:
         The table of perplexities of each model, in Markdown.
+
+    Raises:
+        BitcipherError: if a source is missing, or an option is not valid.
     """
+    for patterns in (pretraining, sources):
+        list_sources(patterns)  # raises before hours of pre-training, if a file is missing
     tables = []
     for model in FIGURE_5:
         pretrained = storage.join(out, f"{model}-pretrained")

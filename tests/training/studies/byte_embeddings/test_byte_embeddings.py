@@ -20,21 +20,13 @@ def invoke(*arguments):
 
 
 def test_network_of_a_run_is_stored(run, tmp_path):
-    line = [
-        *("study", "byte-embeddings", "align"),
-        run,
-        "--out",
-        tmp_path / "bytes",
-        "--set",
-        "size=small",
-        "--set",
-        "epochs=1",
-    ]
+    command = ["study", "byte-embeddings", "align", run, "--out"]
+    line = [*command, tmp_path / "bytes", "--set", "size=small", "--set", "epochs=1"]
     result = invoke(*line)
     assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
     assert load_byte_embeddings(str(tmp_path / "bytes")).embed(["unheard-of"]).shape == (1, 16)
     assert "already exists" in str(invoke(*line).exception)
-    result = invoke(*line[:3], tmp_path / "other", "--set", "loss=nosuch")
+    result = invoke(*command, tmp_path / "other", "--set", "loss=nosuch")
     assert "`loss` must be" in str(result.exception)
     assert not (tmp_path / "other").exists()
 

@@ -17,7 +17,7 @@ def split_words(tokenizer: Tokenizer, words: Iterable[str]) -> list[list[str]]:
     Each word follows a space, because byte-level BPE includes the space in the word's first token, as in running text.
     The parts are found by character offsets, so they contain no markers (Ġ, ## and ▁).
 
-    >>> from training.data import train_tokenizer
+    >>> from training.data.train_tokenizer import train_tokenizer
     >>> split_words(train_tokenizer(["cook cook", "sing ring king"], "wordpiece", 30), ["cooking", "cook"])
     [['cook', 'ing'], ['cook']]
 
