@@ -196,23 +196,24 @@ def test_mistake_of_a_process_prints_one_sentence_to_stderr(tmp_path):
 
 
 @pytest.mark.long
-def test_words_and_paths_with_brackets_are_printed_literally(tmp_path):
+def test_words_and_paths_with_brackets_are_printed_literally(tmp_path, run_command):
     (tmp_path / "brackets.txt").write_text("[red] [/x] a b\n" * 20 + "[/x] b [red] c a\n" * 20)
     target = tmp_path / "[bold]"
-    assert bitcipher("build", tmp_path / "brackets.txt", "--tokenizer", "whitespace", "--out", target).returncode == 0
-    shown = bitcipher("neighbors", target, "[/x]", "[red]")
-    assert shown.returncode == 0, shown.stderr
-    assert shown.stdout.startswith("[/x]")
-    assert "\n[red]" in shown.stdout
-    assert "[bold]" in bitcipher("inspect", target).stdout
+    assert run_command("build", tmp_path / "brackets.txt", "--tokenizer", "whitespace", "--out", target).code == 0
+    code, shown, errors = run_command("neighbors", target, "[/x]", "[red]")
+    assert code == 0, errors
+    assert shown.startswith("[/x]")
+    assert "\n[red]" in shown
+    assert "[bold]" in run_command("inspect", target).out
 
 
 @pytest.mark.long
-def test_help_has_an_example_for_every_command():
+def test_help_has_an_example_for_every_command(run_command):
     teaching = ("build", "update", "status", "prune", "embed", "neighbors", "submit", "doctor")
-    assert all(name in bitcipher("--help").stdout for name in (*teaching, "inspect", "demo"))
+    page = bitcipher("--help").stdout
+    assert all(name in page for name in (*teaching, "inspect", "demo"))
     for name in teaching:
-        assert "For example: bitcipher" in bitcipher(name, "--help").stdout
+        assert "For example: bitcipher" in run_command(name, "--help").out
 
 
 @pytest.mark.long
