@@ -21,7 +21,10 @@ from cluster.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bitcipher", "pipelines", "training", "cluster")
-PAGES = [ROOT / "README.md", *(page for package in PACKAGES for page in sorted((ROOT / package).rglob("*.md")))]
+PAGES = [
+    ROOT / "README.md",
+    *(page for folder in (*PACKAGES, "docs") for page in sorted((ROOT / folder).rglob("*.md"))),
+]
 README = PAGES[0].read_text()
 
 

@@ -32,7 +32,9 @@ def examples_of_help() -> dict[str, str]:
 
 def examples_of_pages() -> dict[str, str]:
     """Return the commands of all pages but README.md, by page name and number."""
-    pages = {str(page.relative_to(ROOT)): page for package in PACKAGES for page in (ROOT / package).rglob("*.md")}
+    pages = {
+        str(page.relative_to(ROOT)): page for folder in (*PACKAGES, "docs") for page in (ROOT / folder).rglob("*.md")
+    }
     return {
         f"{name} {number}": command
         for name, page in sorted(pages.items())
