@@ -1,7 +1,8 @@
 """bitcipher: exact, explainable, additive word vectors, and language models that start from them.
 
 These names are stable, and documented in `docs/api.md`; everything else may change. They are imported when they are
-first used, so `import bitcipher` loads no other library. Those of `pipelines` and `training` need these extras.
+first used, so `import bitcipher` loads no other library. Those of `pipelines`, `cluster` and `training` need the
+extras `pipelines` and `training`.
 """
 
 from typing import TYPE_CHECKING

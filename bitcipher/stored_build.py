@@ -82,16 +82,15 @@ class Build(CountMatrices):
             BitcipherError: if the vectors were made from other counts, or that version was pruned.
         """
         manifest = self._made_vectors
-        if self.vectors.manifest.get("digests") != manifest.digests.to_dict():
-            raise BitcipherError(
-                f"The vectors were not made from the counts of {self.uri}, version {manifest.version}: name another "
-                "build, or another version (by --counts and --version on the command line)."
-            )
         return self.merged_counts if manifest is self._manifest else Build(self.uri, manifest).merged_counts
 
     @property
     def version_of_vectors(self) -> int:
-        """Number of the version from whose counts the vectors were made."""
+        """Number of the version from whose counts the vectors were made.
+
+        Raises:
+            BitcipherError: if the vectors were made from other counts, or that version was pruned.
+        """
         return self._made_vectors.version
 
     def explain(self, word: Key, other: Key | None = None, topn: int = 10) -> Explanation:
@@ -111,7 +110,9 @@ class Build(CountMatrices):
         return explain(self.vectors, self.counts_of_vectors, word, other, topn)
 
     def infer(self, contexts: Iterable[Sequence[str]], word: str) -> np.ndarray:
-        """Return the vector of a word from sentences that contain it, (d,) float32 of length 1.
+        """Return the vector of a word from sentences that contain it, (d,) float32 of length 1, or zeros.
+
+        It is zeros if none of its contexts has a weight in the build, such as one unknown word.
 
         Args:
             contexts: sentences or documents as sequences of tokens, tokenized as in the build.
@@ -129,19 +130,26 @@ class Build(CountMatrices):
         """Manifest of the version from whose counts the vectors were made.
 
         Raises:
-            BitcipherError: if that version was pruned.
+            BitcipherError: if the vectors were made from other counts, or that version was pruned.
         """
+        digests = self.vectors.manifest.get("digests")
+        if digests == self._manifest.digests.to_dict():
+            return self._manifest
         reference = self._manifest.vectors_from
-        if self._given_vectors is not None and not isinstance(self._given_vectors, CipherVectors):
-            return self._manifest
-        if reference is None or reference.version == self.version:
-            return self._manifest
-        if reference.version not in versions(self.uri):
+        earlier = None if reference is None else reference.version
+        if earlier in versions(self.uri):
+            manifest = _read(self.uri, earlier)
+            if digests == manifest.digests.to_dict():
+                return manifest
+        elif earlier is not None and self._given_vectors is None:
             raise BitcipherError(
-                f"{self.uri}, version {self.version}, has the vectors of version {reference.version}, whose counts "
-                f"were pruned: make vectors of the present counts with `bitcipher update {self.uri} --vectors now`."
+                f"{self.uri}, version {self.version}, has the vectors of version {earlier}, whose counts were pruned: "
+                f"make vectors of the present counts with `bitcipher update {self.uri} --vectors now`."
             )
-        return _read(self.uri, reference.version)
+        raise BitcipherError(
+            f"The vectors were not made from the counts of {self.uri}, version {self.version}: name another build, or "
+            "another version (by --counts and --version on the command line)."
+        )
 
 
 def _read(uri: str, version: int | None) -> CountedVersion:

@@ -65,7 +65,7 @@ def find_version(build: str, version: int | None = None) -> int:
     if version not in published:
         numbers = ", ".join(map(str, published))
         raise BitcipherError(
-            f"{build} has no version {version}. Its versions are {numbers}. `bitcipher prune` removes older versions."
+            f"{build} has no version {version!r}. Its versions are {numbers}. `bitcipher prune` removes older versions."
         )
     return version
 

@@ -30,7 +30,7 @@ def shard(
     sources: Paths,
     out: str | os.PathLike[str],
     *,
-    recipe: str | None = None,
+    recipe: str | os.PathLike[str] | None = None,
     replace: bool = False,
     workers: Workers = 0,
     **options: Any,
@@ -42,16 +42,16 @@ def shard(
     Args:
         sources: files, folders or globs, as paths or URIs.
         out: folder of the document shards.
-        recipe: YAML file with rules and options, or the name of a recipe, such as "c4"; by default, only exact copies
-            of documents are dropped.
+        recipe: YAML file with rules and options, or the name of a recipe, such as "c4"; its `sources` are not used. By
+            default, only exact copies of documents are dropped.
         replace: remove the documents of sources that changed or vanished.
         workers: number of Ray workers; 0 runs in process, "auto" uses Ray if there is enough text.
-        **options: options of `bitcipher shard`, such as `field`; they take precedence over the recipe.
+        **options: other options of `bitcipher shard` by name, such as `field`; they take precedence over the recipe.
 
     Raises:
         BitcipherError: if the sources, an option, the recipe or `out` are not valid.
     """
-    values = read_recipe(recipe, RECIPES, ShardOptions)[0] if recipe else {}
+    values = read_recipe(os.fspath(recipe), RECIPES, ShardOptions)[0] if recipe else {}
     parsed = ShardOptions.parse({**values, **options})
     memory_bytes = parsed.memory_mib << 20
     with StageProgress() as progress, open_grouping_runtime(workers, memory_bytes) as runtime:
@@ -65,14 +65,16 @@ def build(
     workers: Workers = 0,
     **options: Any,
 ) -> Build:
-    """Count a corpus and make word vectors, the same bytes as `bitcipher build`. Call it again to resume.
+    """Count a corpus and make word vectors, the same bytes as `bitcipher build`.
+
+    Call it again to resume an interrupted build. A finished build is not made again.
 
     Args:
         sources: a path, URI or glob of files, or several; or an iterable of documents: strings, or lists of tokens,
             which are taken as they are (see `CipherVectors.build`).
         out: folder of the build, a path or URI.
         workers: number of Ray workers; 0 runs in process, "auto" uses Ray if there is enough text.
-        **options: options of `bitcipher build`, such as `vector_size`, `window` and `min_count`.
+        **options: options of counting and of vectors, by their names in `bitcipher build`, such as `vector_size`.
 
     Raises:
         BitcipherError: if the sources, an option or `out` are not valid.
@@ -98,7 +100,7 @@ def update(build: str | os.PathLike[str], sources: Paths = (), *, workers: Worke
         sources: files, folders or globs: the whole corpus, or only new files. Without any, only vectors are made, if
             the newest version has none of its own.
         workers: number of Ray workers; 0 runs in process, "auto" uses Ray if there is enough text.
-        **options: options of `bitcipher update`, such as `replace` and `max_drift`.
+        **options: options of `bitcipher update` by name, such as `replace` and `max_drift`.
 
     Returns:
         The newest version, which is the one before if nothing is new.
@@ -116,7 +118,12 @@ def update(build: str | os.PathLike[str], sources: Paths = (), *, workers: Worke
 
 
 def _list_paths(paths: Paths) -> list[str]:
-    return [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
+    every: Any = [paths] if isinstance(paths, str | os.PathLike) else paths
+    if isinstance(every, Iterable) and not isinstance(every, bytes):
+        listed = list(every)
+        if all(isinstance(path, str | os.PathLike) and os.fspath(path) for path in listed):
+            return [os.fspath(path) for path in listed]
+    raise BitcipherError(f"`sources` must be a path, a URI or a glob, or several, got {paths!r:.100}.")
 
 
 @contextmanager

@@ -21,7 +21,7 @@ class Explainer:
 
     Args:
         vectors: vectors of a build, of mode cat, sum or spectral.
-        counts: the counts that they were made from, see `pipelines.embed.vectors_with_counts`.
+        counts: the counts that they were made from, see `bitcipher.stored_build.Build.counts_of_vectors`.
         only: words or row numbers to explain, by default all. With fewer words, less is read and stored.
 
     Raises:

@@ -40,7 +40,7 @@ def infer(
             them if the manifest has no `total_passages`.
 
     Returns:
-        Vector of length 1, (d,) float32.
+        Vector of length 1, (d,) float32; zeros if none of the contexts has a weight in the build.
 
     Raises:
         BitcipherError: if the sentences give the word no context, if the provenance of the vectors is unknown, or if

@@ -28,7 +28,10 @@ _SIMILARITY = 0.7
 
 
 class SuggestingGroup(TyperGroup):
-    """Group of commands that answers a misspelled command with the nearest one."""
+    """Group of commands that answers an unknown command with the nearest one."""
+
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Present name of each command that had another one."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return a command and its arguments.
@@ -39,10 +42,16 @@ class SuggestingGroup(TyperGroup):
         try:
             return super().resolve_command(ctx, args)
         except UsageError as error:
-            nearest = nearest_command(args[0], self)
-            if nearest is not None:
-                error.message = f"No such command {args[0]!r}; the nearest is `{ctx.command_path} {nearest}`"
+            nearest = self.renamed.get(args[0]) or nearest_command(args[0], self)
+            hint = f"; the nearest is `{ctx.command_path} {nearest}`" if nearest else ""
+            error.message = f"No such command {args[0]!r}{hint}"
             raise
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        sentences = {name: _sentence(command.help) for name, command in commands.items() if command}
+        _write_commands(formatter, "Commands", sentences)
 
 
 class LazyGroup(SuggestingGroup):
@@ -70,11 +79,10 @@ class LazyGroup(SuggestingGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands without importing them."""
-        width = formatter.width - 6 - max(map(len, self.module_of))
+        width = max(map(len, self.module_of))
         for title, panel in self.modules.items():
-            rows = [(name, _shorten(_first_sentence(module, name), width)) for name, module in panel.items()]
-            with formatter.section(title):
-                formatter.write_dl(rows)
+            sentences = {name: _first_sentence(module, name) for name, module in panel.items()}
+            _write_commands(formatter, title, sentences, width)
 
 
 def group(help_text: str | None, kind: type[SuggestingGroup] = SuggestingGroup) -> typer.Typer:
@@ -109,7 +117,8 @@ def iter_commands(commands: TyperGroup, path: tuple[str, ...] = ()) -> "Iterator
 
 def nearest_command(name: str, commands: TyperGroup) -> str | None:
     """Return the full name of the command in a group that is nearest to a misspelled full or last name, or None."""
-    full_names = [full_name for full_name, _ in iter_commands(commands)]
+    context: Any = None
+    full_names = [*commands.list_commands(context), *(full_name for full_name, _ in iter_commands(commands))]
     known = {full_name.rpartition(" ")[2]: full_name for full_name in reversed(full_names)}
     known |= {full_name.replace(" ", "-"): full_name for full_name in full_names}
     found = difflib.get_close_matches(name, known, 1, _SIMILARITY)
@@ -128,8 +137,19 @@ def _first_sentence(module: str, command: str) -> str:
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == _attribute(command):
-            return inspect.cleandoc(ast.get_docstring(node) or "").partition(". ")[0].partition(".\n")[0].rstrip(".")
-    return (ast.get_docstring(tree) or "").partition("\n")[0].rstrip(".")  # a group has its module's docstring
+            return _sentence(ast.get_docstring(node))
+    return _sentence(ast.get_docstring(tree))  # a group has its module's docstring
+
+
+def _sentence(docstring: str | None) -> str:
+    text = " ".join(inspect.cleandoc(docstring or "").partition("\n\n")[0].split())
+    return text.partition(". ")[0].rstrip(".")
+
+
+def _write_commands(formatter: Any, title: str, sentences: Mapping[str, str], name_width: int = 0) -> None:
+    width = formatter.width - 6 - max(name_width, *map(len, sentences))
+    with formatter.section(title):
+        formatter.write_dl([(name, _shorten(sentence, width)) for name, sentence in sentences.items()])
 
 
 def _shorten(text: str, width: int) -> str:

@@ -29,6 +29,15 @@ USER_ERROR = 2
 class AllCommands(LazyGroup):
     """Group of all commands."""
 
+    renamed: ClassVar[dict[str, str]] = {
+        "probe": "evaluate --pos",
+        "reproduce": "study",
+        "filter": "study downscaling filter",
+        "align-bytes": "study byte-embeddings align",
+        "evaluate-sentences": "study class-centers sentences",
+        "evaluate-prompts": "evaluate-lm prompts",
+        "evaluate-text-pairs": "evaluate-lm texts",
+    }
     modules: ClassVar[dict[str, dict[str, str]]] = {
         "Text": {
             "shard": "cluster.cli.commands.shard",

@@ -10,6 +10,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -79,7 +80,8 @@ def submit(
     name = next((name for name in jobs if tuple(command[: len(name)]) == name), None)
     if name is None:
         allowed = ", ".join(map(" ".join, jobs))
-        raise BitcipherError(f"{command[0]!r} is not a command that can be submitted: choose {allowed}.")
+        words = " ".join(list(takewhile(lambda word: not word.startswith("-"), command))[:3])
+        raise BitcipherError(f"{words!r} is not a command that can be submitted: choose {allowed}.")
     is_local = is_loopback(urlsplit(address).hostname)
     arguments = translate_paths(jobs[name], command[len(name) :], working_dir, is_local)
     variables = read_variables(env)

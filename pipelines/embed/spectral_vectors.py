@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 
 # Largest residual with which `auto` keeps a basis. Measured on books and articles: 0.02 after an update by 1 % of the
 # text, 0.05 after ten of them, and 0.07 after 12 % more. With the basis of the books alone, it is 0.16 for all counts,
-# and analogies are 5 points worse than with a fresh basis (bitcipher/evaluation/README.md).
+# and analogies are 5 points worse than with a fresh basis (docs/quality.md).
 MAX_RESIDUAL = 0.1
 
 # Smallest share of the directions of a basis that must belong to words of the vocabulary.

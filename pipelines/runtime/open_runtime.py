@@ -2,6 +2,7 @@
 
 from contextlib import AbstractContextManager
 
+from bitcipher.errors import BitcipherError
 from pipelines.runtime.grouping import GroupingRuntime, InProcessGroupingRuntime
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.runtime import Runtime, Workers
@@ -14,7 +15,11 @@ def open_runtime(workers: Workers, memory_bytes: int = 0, threads: int = 1) -> A
         workers: maximum number of actors; "auto" for one per CPU if there is enough text, else for none.
         memory_bytes: memory that Ray reserves for each actor.
         threads: number of threads if stages run in this process.
+
+    Raises:
+        BitcipherError: if `workers` is neither a number of workers nor "auto".
     """
+    _check_workers(workers)
     if workers == 0:
         return InProcessRuntime(threads)
     if workers == "auto":
@@ -30,7 +35,11 @@ def open_grouping_runtime(workers: Workers, memory_bytes: int = 0) -> AbstractCo
     Args:
         workers: maximum number of actors; "auto" for one per CPU if there is enough text, else for none.
         memory_bytes: memory that Ray reserves for each actor.
+
+    Raises:
+        BitcipherError: if `workers` is neither a number of workers nor "auto".
     """
+    _check_workers(workers)
     if workers == 0:
         return InProcessGroupingRuntime()
     if workers == "auto":
@@ -38,6 +47,11 @@ def open_grouping_runtime(workers: Workers, memory_bytes: int = 0) -> AbstractCo
 
         return AutoGroupingRuntime(InProcessGroupingRuntime(), lambda: _on_ray_data(None, memory_bytes))
     return _on_ray_data(workers, memory_bytes)
+
+
+def _check_workers(workers: Workers) -> None:
+    if workers != "auto" and (type(workers) is not int or workers < 0):
+        raise BitcipherError(f'`workers` must be 0, a number of workers, or "auto", got {workers!r}.')
 
 
 def _on_ray(workers: int | None, memory_bytes: int) -> AbstractContextManager[Runtime]:

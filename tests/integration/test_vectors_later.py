@@ -10,6 +10,7 @@ from bitcipher.versions import vectors_of, versions
 from pipelines.builds.publish import prune
 from pipelines.builds.version_drift import DriftError
 from pipelines.count import count_stage
+from pipelines.embed.embed_counts import embed_build
 from pipelines.options import UpdateOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
@@ -125,6 +126,20 @@ def test_vectors_are_not_mixed_with_other_counts(hourly, parts, tmp_path):
     with pytest.raises(BitcipherError, match=r"version 3, has the vectors of version 1, whose counts were pruned"):
         _ = open_build(hourly).counts_of_vectors
     assert CipherVectors.load(hourly).index_to_key
+
+
+def test_given_vectors_are_matched_with_the_version_of_their_counts(hourly, parts, tmp_path):
+    # Version 3 has counts, and the vectors of version 1.
+    newest, first = open_build(hourly).merged_counts, open_build(hourly, version=1).merged_counts
+    embed_build(str(hourly), str(tmp_path / "own"), {}, 600, InProcessRuntime(1), StageProgress())
+    for vectors in (tmp_path / "own", CipherVectors.load(tmp_path / "own")):
+        opened = open_build(hourly, vectors=vectors)
+        assert (opened.version_of_vectors, len(opened.counts_of_vectors.vocabulary)) == (3, len(newest.vocabulary))
+    for vectors in (hourly, CipherVectors.load(hourly)):
+        opened = open_build(hourly, vectors=vectors)
+        assert (opened.version_of_vectors, len(opened.counts_of_vectors.vocabulary)) == (1, len(first.vocabulary))
+    with pytest.raises(BitcipherError, match="were not made from the counts"):
+        _ = open_build(hourly, version=2, vectors=tmp_path / "own").version_of_vectors
 
 
 def test_pruned_vectors_stay_until_new_ones_are_made(hourly, parts, tmp_path):

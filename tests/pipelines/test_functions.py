@@ -134,3 +134,19 @@ def test_missing_package_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pipelines.functions", None)
     with pytest.raises(BitcipherError, match=r"pip install .*\[pipelines\]"):
         CipherVectors.build(["the cat"])
+
+
+@pytest.mark.parametrize("sources", [None, 5, b"texts.jsonl", "", ["texts.jsonl", 5]])
+def test_sources_that_are_no_paths_are_refused(built, tmp_path, sources):
+    with pytest.raises(BitcipherError, match="`sources` must be a path, a URI or a glob, or several, got "):
+        bitcipher.shard(sources, tmp_path / "documents")
+    with pytest.raises(BitcipherError, match="`sources` must be a path, a URI or a glob, or several, got "):
+        bitcipher.update(built / "build", sources)
+
+
+@pytest.mark.parametrize("workers", ["two", -1, 1.5])
+def test_workers_that_are_no_number_are_refused(built, tmp_path, workers):
+    for call in (bitcipher.shard, bitcipher.build):
+        with pytest.raises(BitcipherError, match='`workers` must be 0, a number of workers, or "auto", got '):
+            call(built / "texts.jsonl", tmp_path / "out", workers=workers)
+    assert list(tmp_path.iterdir()) == []

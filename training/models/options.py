@@ -116,7 +116,7 @@ class ModelOptions(Record):
     def effective_initializer_range(self) -> float:
         """`initializer_range`, or its default for the architecture if it is not set.
 
-        A ModernBERT of width 128 learns more slowly with a standard deviation of 0.02 (see training/README.md).
+        A ModernBERT of width 128 learns more slowly with a standard deviation of 0.02 (see docs/training-results.md).
         """
         if self.initializer_range is not None:
             return self.initializer_range

@@ -3,7 +3,7 @@
 A few directions encode how frequent a word is and how general its use, rather than its meaning. Mu & Viswanath (2018),
 "All-but-the-top: simple and effective postprocessing for word representations", remove the main directions of all
 words. Here, the main directions of the frequent words are scaled down instead, which gives better similarities and
-preserves syntactic information (measurements in bitcipher/evaluation/README.md).
+preserves syntactic information (measurements in docs/quality.md).
 """
 
 import numpy as np

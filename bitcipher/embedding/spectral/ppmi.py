@@ -23,7 +23,7 @@ DISCOUNT = 1.0
 
 # Exponent of the probability of a context word. Below 1, it keeps rare context words from getting too much weight
 # (Levy, Goldberg & Dagan 2015). For the blocks of offsets, 0.75 gives the best vectors of the values that were tested;
-# the window block has exponent 1. See bitcipher/evaluation/README.md.
+# the window block has exponent 1. See docs/quality.md.
 OFFSET_EXPONENT = 0.75
 
 

@@ -24,7 +24,7 @@ Landmarks = int | Literal["all"]
 """A number of the most frequent words, or all words."""
 
 # The directions are found from these rows and these context words. Vectors are as good for 5,000 to 30,000 rows and
-# 20,000 to 40,000 contexts, and worse with all words (bitcipher/evaluation/README.md).
+# 20,000 to 40,000 contexts, and worse with all words (docs/quality.md).
 LANDMARKS = 20_000
 LANDMARK_CONTEXTS = 40_000
 
@@ -39,7 +39,7 @@ MIN_COLUMNS = 32
 # Number of products with the matrix in the block Krylov method.
 PRODUCTS = 7
 
-# Exponent of the singular values. 0 and 1/2 give no better vectors (bitcipher/evaluation/README.md).
+# Exponent of the singular values. 0 and 1/2 give no better vectors (docs/quality.md).
 VALUE_EXPONENT = 0.25
 
 # Exponent of the eigenvalues of MMᵀ in the factor of MMᵀ · directions.

@@ -23,7 +23,9 @@ def pairs(
     ],
     checkpoint: CheckpointStep = None,
 ) -> None:
-    """Score a language model on minimal pairs: how often is the grammatical sentence the more likely one?
+    """Score a language model on minimal pairs.
+
+    The score is how often the grammatical sentence of a pair is the more likely one.
 
     For example: bitcipher evaluate-lm pairs runs/random-1 blimp
     """
@@ -77,7 +79,9 @@ def prompts(
     seeds: Annotated[int, typer.Option(min=1, help="Number of seeds, each of which draws other shots.")] = 3,
     checkpoint: CheckpointStep = None,
 ) -> None:
-    """Score a language model by prompts for labels, with 0, 1 or more examples, beside the most frequent label.
+    """Score a language model by prompts for labels.
+
+    Prompts have 0, 1 or more examples. The score of the most frequent label is shown beside.
 
     For example: bitcipher evaluate-lm prompts runs/random-1 questions.tsv --template questions.yaml
     """
@@ -141,7 +145,9 @@ def texts(
     max_new_tokens: Annotated[int, typer.Option(min=1, help="Maximum number of tokens of a generated text.")] = 128,
     checkpoint: CheckpointStep = None,
 ) -> None:
-    """Score the texts that an encoder-decoder generates: exact match, BLEU and chrF, beside baselines.
+    """Score the texts that an encoder-decoder generates.
+
+    The scores are exact match, BLEU and chrF, beside baselines.
 
     For example: bitcipher evaluate-lm texts runs/pairs pairs/test.tsv --train pairs/train.tsv
     """

@@ -31,7 +31,7 @@ def explain(
     counts: Counts = None,
     version: Version = None,
 ) -> None:
-    """Show which context words make a vector, or two words similar. Each contribution has an offset.
+    """Show which context words determine a vector or a similarity. Each contribution has an offset.
 
     If the vectors depend on the spelling, n-grams are shown, too. The contributions and the remainder add up exactly to
     the similarity.

@@ -58,7 +58,9 @@ def compare(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Plot runs side by side, and report their lead over the first. The lead is how much sooner a run has its loss.
+    """Plot runs side by side, and report their lead over the first.
+
+    The lead is how many times as many tokens the first run needs for the same perplexity.
 
     Runs of one recipe with different seeds are plotted as one curve, with a band from the minimum to the maximum.
     For example: bitcipher compare runs/random-1 runs/cipher-1 --out comparison

@@ -94,7 +94,7 @@ def figure_4(
 @bit_cipher.command("figure-5")
 @with_verbosity
 def figure_5(
-    sources: TrainingText,
+    sources: Annotated[list[str], typer.Argument(help="Files, directories or globs of the target text.", metavar=PATH)],
     *,
     pretraining: Annotated[list[str], typer.Option(help="Text for pre-training. Repeat for several.", metavar=PATH)],
     out: RunsFolder,

@@ -1,4 +1,4 @@
-"""Embeddings from bytes (Rodriguez Perez et al. 2023)."""
+"""Embeddings from bytes (Rodriguez Perez 2023)."""
 
 from typing import Annotated, Any
 

@@ -41,7 +41,7 @@ def layers(
         typer.Option(help="Folder of the task's corpus: GUM in CoNLL-U for pos, CoNLL-2003 for ner.", metavar=PATH),
     ] = None,
 ) -> None:
-    """Evaluate each layer at each checkpoint of a run: predictions, token classes, and linear probes.
+    """Evaluate each layer at each checkpoint of a run.
 
     Classes of a run of `bitcipher finetune` are the labels of its sentences. Train with --set
     loop.save_total_limit=null to keep all checkpoints.
@@ -86,7 +86,7 @@ def sentences(
     ] = None,
     checkpoint: CheckpointStep = None,
 ) -> None:
-    """Measure the classes of sentences in the embeddings of an encoder, and draw the sentences.
+    """Measure and draw the classes of sentences in an encoder.
 
     For example: bitcipher study class-centers sentences runs/simclr questions.jsonl --out sentences
     """
@@ -144,7 +144,7 @@ def compare(
     svsl_weight: Annotated[float, typer.Option(min=0, help="Weight of SVSL's term in the loss.")] = 0.001,
     settings: Settings = None,
 ) -> None:
-    """Compare the class centers of classifiers: pre-trained, from scratch, with SVSL, random targets.
+    """Compare classifiers: pre-trained, from scratch, with SVSL, on random targets.
 
     For example: bitcipher study class-centers compare runs/simclr --data data --task trec --epochs 1 --out centers
     """
@@ -154,7 +154,6 @@ def compare(
     from training.models.model_folder import check_model_folder
     from training.studies.class_centers.comparison import TASKS, WEIGHTS, CenterOptions, compare_class_centers
 
-    check_model_folder(model)
     options = CenterOptions(
         tasks=task or TASKS,
         weights=weights or WEIGHTS,
@@ -166,6 +165,7 @@ def compare(
         svsl_weight=svsl_weight,
         settings=settings or (),
     )
+    check_model_folder(model)
     with resumable(CHECKPOINTS), StageProgress() as progress:
         table = compare_class_centers(model, Path(data), Path(out).resolve(), options, progress)
     print_markdown(table)

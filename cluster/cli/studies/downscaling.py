@@ -1,4 +1,4 @@
-"""Small language models and their laws (Deshpande et al. 2023)."""
+"""Small language models and their laws (Deshpande 2023)."""
 
 import re
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Encoders of equal size, and shared embeddings (He et al. 2021)."""
+"""Encoders of equal size, and shared embeddings (He 2021)."""
 
 from cluster.cli.command_groups import group
 from cluster.cli.commands.evaluate import Seeds

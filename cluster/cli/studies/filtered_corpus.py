@@ -1,4 +1,4 @@
-"""Output of `filter`: the percentage kept of each source directory, unknown words and bad records."""
+"""Output of `bitcipher study downscaling filter`: percentages kept of directories, unknown words, bad records."""
 
 from cluster.cli.display.console import OUT, format_count, format_share, list_examples
 from cluster.cli.display.records import describe_reading, describe_records

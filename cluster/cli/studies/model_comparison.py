@@ -22,7 +22,7 @@ Questions = Annotated[
     str | None,
     typer.Option(
         help="Folder of train-v1.1.json and dev-v1.1.json with other questions, such as those of `bitcipher "
-        "study cloze-questions`, to fine-tune on before the task, by default for an epoch.",
+        "study cloze-questions make`, to fine-tune on before the task, by default for an epoch.",
         show_default="only the task",
         metavar=PATH,
     ),

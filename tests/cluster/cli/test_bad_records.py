@@ -1,4 +1,4 @@
-"""Lines about bad records in the output of `build`, `update`, `status`, `inspect` and `filter`."""
+"""Lines about bad records in the output of `build`, `update`, `status`, `inspect` and `study downscaling filter`."""
 
 import json
 

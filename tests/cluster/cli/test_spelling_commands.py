@@ -1,4 +1,4 @@
-"""Commands that answer for unknown words by their spelling: `neighbors`, `explain`, `infer`, `evaluate`, `probe`."""
+"""Commands that answer for unknown words by their spelling: `neighbors`, `explain`, `infer`, `evaluate`."""
 
 import re
 

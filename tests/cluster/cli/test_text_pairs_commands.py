@@ -1,4 +1,4 @@
-"""Output and errors of `bitcipher train text-pairs`, `evaluate-text-pairs` and `evaluate-prompts`, on tiny runs."""
+"""Output and errors of `bitcipher train text-pairs`, `evaluate-lm texts` and `evaluate-lm prompts`, on tiny runs."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Output and errors of `bitcipher train`, `compare`, `layers`, `generate` and `evaluate-lm`, on tiny runs."""
+"""Output and errors of `train`, `compare`, `generate`, `evaluate-lm` and `study class-centers layers`, on tiny runs."""
 
 import json
 import shutil

@@ -6,7 +6,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from cluster.cli.main import app
+from cluster.cli.main import AllCommands, all_commands, app
 
 SENTENCES = {
     "build --out": "Option '--out' requires an argument; see `bitcipher --help`.",
@@ -22,6 +22,10 @@ SENTENCES = {
     "`bitcipher --help`.",
     "study bit-cipher tabels": "No such command 'tabels'; the nearest is `bitcipher study bit-cipher tables`; see "
     "`bitcipher study bit-cipher --help`.",
+    "study bit-cypher": "No such command 'bit-cypher'; the nearest is `bitcipher study bit-cipher`; see "
+    "`bitcipher study --help`.",
+    "probe": "No such command 'probe'; the nearest is `bitcipher evaluate --pos`; see `bitcipher --help`.",
+    "text-pairs": "No such command 'text-pairs'; see `bitcipher --help`.",
     "nosuch": "No such command 'nosuch'; see `bitcipher --help`.",
 }
 
@@ -32,6 +36,11 @@ def test_wrong_arguments_give_one_sentence(line):
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.strip() == f"bitcipher: {SENTENCES[line]}"
+
+
+def test_present_names_of_renamed_commands_exist():
+    known = all_commands().keys() | {name for panel in AllCommands.modules.values() for name in panel}
+    assert {name.partition(" --")[0] for name in AllCommands.renamed.values()} <= known
 
 
 def test_no_arguments_give_the_help_page():

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from bitcipher.files.records import Float, Record
 
-# A small GPT-2 with tied embeddings learned as fast with scale 6, and more slowly with scale 1 (training/README.md).
+# A small GPT-2 with tied embeddings learned as fast with scale 6, and more slowly with scale 1.
 DEFAULT_CIPHER_SCALE = 3.0
 
 

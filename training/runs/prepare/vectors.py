@@ -145,7 +145,7 @@ def _with_defaults(recipe: Recipe, tokenizer: str) -> dict[str, Any]:
     """Return the build options, with sizes that match the width of the model's embeddings if they are not set.
 
     Tokens have vectors of their contexts alone unless the recipe says otherwise: many are parts of words, whose n-grams
-    say little, and the inits of README.md were measured without them.
+    say little, and the inits of docs/training-results.md were measured without them.
     """
     width, values = recipe.model.embedding_dim, recipe.embeddings.build
     if values.get("mode") == "cat" and "bits" not in values:

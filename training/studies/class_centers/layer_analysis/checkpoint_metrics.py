@@ -61,7 +61,7 @@ def measure_layers(
     if recipe.model.projector_size is not None:
         raise BitcipherError(
             f"The run {folder} trains an encoder of sentences, which predicts no tokens; evaluate it with `bitcipher "
-            "evaluate-sentences`."
+            "study class-centers sentences`."
         )
     if recipe.text_pairs is not None:
         raise BitcipherError(f"The run {folder} reads pairs of texts, not sequences of a text; give a run on a text.")

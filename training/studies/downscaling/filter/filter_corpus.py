@@ -83,7 +83,9 @@ def filter_corpus(
             contains other files, or another call is running on it.
     """
     if vocabulary is None and options.top is None:
-        raise BitcipherError("There is no vocabulary: give a file of words, or `top` to use the most frequent words.")
+        raise BitcipherError(
+            "There is no vocabulary: give a file of words by `--vocabulary`, or use the most frequent words by `--top`."
+        )
     out = storage.absolute(out)
     check_target(patterns, out)
     listed = list_sources(patterns, options.format, progress.say, list_protocols=options.list_protocols)
