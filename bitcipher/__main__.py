@@ -1,12 +1,16 @@
-"""The command `bitcipher`: checks that Python imports the packages of this installation, and runs the command line.
+"""The command `bitcipher`: lets the packages of this installation win, and runs the command line.
 
-The distribution installs the packages `pipelines`, `training` and `cluster`, whose names other code can have, too.
+The distribution installs the packages `pipelines`, `training` and `cluster`. A user's folder or file of one of these
+names, in the working directory or in PYTHONPATH, is not imported instead.
 """
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 from bitcipher.terminal import print_text
 
@@ -14,9 +18,21 @@ PACKAGES = ("pipelines", "training", "cluster")
 # Words in the first line of each package, so that a file that another distribution replaced is noticed.
 MARK = "bitcipher"
 
+_INSTALLATION = Path(__file__).parents[1]
+
+
+class OwnPackages:
+    """Finder of the packages of this installation. It comes before Python's other finders."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Return the place of a package of this installation, or None for other modules."""
+        return PathFinder.find_spec(name, [str(_INSTALLATION)], target) if name in PACKAGES else None
+
 
 def main() -> None:
-    """Run the command line. If another package has the name of one of bitcipher's, print a sentence and exit with 2."""
+    """Run the command line. If other code has replaced a package of bitcipher, print a sentence and exit with 2."""
+    sys.meta_path.insert(0, OwnPackages)
     for name in PACKAGES:
         if problem := find_problem(name):
             print_text(f"bitcipher: {problem}", err=True)
@@ -25,8 +41,8 @@ def main() -> None:
 
 
 def find_problem(name: str) -> str | None:
-    """Return a sentence if Python imports another package of this name than that of this installation, else None."""
-    ours = Path(__file__).parents[1] / name / "__init__.py"
+    """Return a sentence if a package was imported before from another place, or its file was replaced, else None."""
+    ours = _INSTALLATION / name / "__init__.py"
     spec = find_spec(name)
     found = spec.origin if spec else None
     if found and Path(found).resolve() == ours.resolve() and MARK in _first_line(ours):
@@ -34,8 +50,7 @@ def find_problem(name: str) -> str | None:
     place = found or next(iter((spec and spec.submodule_search_locations) or []), "nowhere")
     return (
         f"Python imports the package `{name}` from {place}{_owners(name)}, but that of bitcipher is {ours.parent}: "
-        "remove the other package, or take its folder out of PYTHONPATH, and install bitcipher again into a virtual "
-        "environment of its own."
+        "remove the other package, and install bitcipher again into a virtual environment of its own."
     )
 
 
