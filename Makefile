@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/ready
 # pytest's expression of markers, see tests/README.md.
-SUITE := not slow and not long
+SUITE := not slow and not long and not study
 
 .PHONY: demo test checks bench docs format lock
 
@@ -17,7 +17,7 @@ demo: $(READY)
 	$(VENV)/bin/bitcipher demo --out demo
 
 # All checks, then the fast tests in two processes. `make test TESTS="tests/bitcipher -k merge"` runs some of them, and
-# `make test SUITE="not slow"` also those that only CI runs, of which some need Chromium (.ci/chromium).
+# `make test SUITE="not slow and not study"` also those that only CI runs, of which some need Chromium (.ci/chromium).
 test: checks
 	TMPDIR=$$(.ci/scratch) $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadgroup -m "$(SUITE)" $(TESTS)
 

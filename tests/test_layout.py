@@ -63,6 +63,13 @@ STUDIES = (ROOT / "training" / "studies", ROOT / "cluster" / "cli" / "studies")
 COMMAND_TABLE = ROOT / "cluster" / "cli" / "main.py"
 
 
+def test_every_study_has_a_smoke_test():
+    tests = ROOT / "tests" / "training" / "studies"
+    smoke = [path for path in TESTS if path.is_relative_to(tests) and "@pytest.mark.smoke" in path.read_text()]
+    studies = {path.parent.name for path in (ROOT / "training" / "studies").glob("*/__init__.py")}
+    assert studies == {path.relative_to(tests).parts[0] for path in smoke}
+
+
 def test_the_product_names_no_module_of_a_study():
     product = [path for path in SOURCES if path != COMMAND_TABLE and not any(map(path.is_relative_to, STUDIES))]
     assert not names(

@@ -6,6 +6,7 @@ import pytest
 import tiny_commands
 from typer.testing import CliRunner
 
+from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
 from pipelines.tokenizers.tokenizer_json import load_tokenizer
 from training.loop.metrics_logger import read_metrics
@@ -42,6 +43,20 @@ def write_questions(folder, arcd):
     for name, source in (("train-v1.1.json", "arcd-train.json"), ("dev-v1.1.json", "arcd-test.json")):
         (folder / name).write_bytes((arcd / source).read_bytes())
     return folder
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize(
+    ("wrong", "sentence_part"), [(("--set-finetuning", "loop.learning_rat=1"), "learning_rat"), ((), "arcd-train")]
+)
+def test_mistakes_are_found_before_training(tmp_path, wrong, sentence_part):
+    (tmp_path / "arabic.txt").write_text("\n".join(sentence(number) for number in range(40)), "utf-8")
+    data = write_arcd(tmp_path / "arcd") if wrong else tmp_path
+    line = ["study", "arabic", "arcd", tmp_path / "arabic.txt", "--other", tmp_path / "arabic.txt", "--data", data]
+    result = CliRunner().invoke(app, [*map(str, line), "--out", str(tmp_path / "out"), *wrong])
+    assert isinstance(result.exception, BitcipherError)
+    assert sentence_part in str(result.exception)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.long

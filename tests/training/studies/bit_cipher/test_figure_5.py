@@ -57,6 +57,7 @@ def weights_of(run):
     return load_file(latest_checkpoint(run) / "model.safetensors")
 
 
+@pytest.mark.smoke
 def test_fine_tuning_with_own_and_with_cipher_embeddings(pretrained):
     ordinary = fine_tune(pretrained, "ordinary", "ordinary")
     cipher = fine_tune(pretrained, "cipher", "cipher", CIPHER)

@@ -19,6 +19,7 @@ def invoke(*arguments):
     return CliRunner().invoke(app, list(map(str, arguments)))
 
 
+@pytest.mark.smoke
 def test_network_of_a_run_is_stored(run, tmp_path):
     command = ["study", "byte-embeddings", "align", run, "--out"]
     line = [*command, tmp_path / "bytes", "--set", "size=small", "--set", "epochs=1"]

@@ -27,6 +27,7 @@ def corpus(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.smoke
 def test_files_are_tasks_in_the_format_of_squad(corpus, run_command):
     code, out, err = run_command(
         "study", "cloze-questions", "make", "corpus.txt", "--out", "cloze", "--validation-fraction", 0.2

@@ -25,6 +25,7 @@ def test_laws_of_synthetic_evaluations_are_recovered(tmp_path):
     assert (points.flops_hoffmann > 0).all()
 
 
+@pytest.mark.smoke
 def test_page_and_figure_are_the_same_each_time(tmp_path):
     write_evaluations(tmp_path / "evaluations.csv")
     page = reproduce_downscaling(str(tmp_path / "evaluations.csv"), str(tmp_path / "a"))

@@ -23,6 +23,7 @@ def reproduce(corpus, data, out, *more):
     return CliRunner().invoke(app, list(map(str, line)))
 
 
+@pytest.mark.smoke
 def test_recipes_have_equal_sizes_text_and_steps():
     recipes = [read_recipe(find_recipe(name)) for name in RECIPES]
     names = ("num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size", "max_position_embeddings")
@@ -53,6 +54,7 @@ def test_all_encoders_are_trained_and_fine_tuned(tmp_path):
     assert [*architectures.values()] == ["bert", "bert", "roberta", "bert", "deberta-v2", "deberta-v2"]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [

@@ -63,6 +63,7 @@ def test_centers_follow_the_labels_that_a_classifier_learns(architecture, tmp_pa
     assert last < min(0.1, first)
 
 
+@pytest.mark.smoke
 def test_command_measures_a_fine_tuned_run(tmp_path):
     run = fine_tune(tmp_path, "cola", "bert")
     result = CliRunner().invoke(

@@ -50,6 +50,7 @@ def test_tiny_run_reports_invariance_and_regularization_apart(trained):
     assert evaluations[-1]["validation_loss"] != evaluations[0]["validation_loss"]
 
 
+@pytest.mark.smoke
 def test_command_writes_table_and_figure(trained, tmp_path):
     user_folder.write_labeled_sentences(tmp_path / "questions.jsonl")
     words = sorted({"the", "sees", "a", *user_folder.WORDS[:24]})

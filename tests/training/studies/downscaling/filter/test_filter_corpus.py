@@ -74,6 +74,7 @@ def documents_in(texts):
     return {word.strip(".") for text in texts for word in text.split() if word.strip(".").isdecimal()}
 
 
+@pytest.mark.smoke
 def test_kept_spans_are_in_the_vocabulary_and_counts_add_up(corpus, tmp_path):
     output = run_filter(corpus, tmp_path / "out")
     assert output == json_files.read(str(tmp_path / "out" / "accounting.json"))

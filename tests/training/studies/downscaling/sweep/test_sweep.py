@@ -199,6 +199,7 @@ def test_task_without_training_examples_raises_before_training(folder, tmp_path)
     assert not (tmp_path / "out" / "models").exists()
 
 
+@pytest.mark.smoke
 def test_budget_uses_stored_speed(folder, tmp_path):
     with contextlib.chdir(folder):
         study = read_study("study.yaml", ["pretraining.loop.max_steps=100000000"])
