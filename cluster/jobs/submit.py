@@ -10,7 +10,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -80,7 +80,9 @@ def submit(
     name = next((name for name in jobs if tuple(command[: len(name)]) == name), None)
     if name is None:
         allowed = ", ".join(map(" ".join, jobs))
-        words = " ".join(list(takewhile(lambda word: not word.startswith("-"), command))[:3])
+        # The words of a group, and the one after them.
+        length = next(n for n in count(1) if not any(name[:n] == tuple(command[:n]) for name in jobs))
+        words = " ".join(command[:length])
         raise BitcipherError(f"{words!r} is not a command that can be submitted: choose {allowed}.")
     is_local = is_loopback(urlsplit(address).hostname)
     arguments = translate_paths(jobs[name], command[len(name) :], working_dir, is_local)

@@ -128,7 +128,11 @@ def test_address_without_ray_prints_one_sentence():
         (["bild", "x"], {}, "'bild' is not a command that can be submitted: choose shard"),
         (["doctor"], {}, "'doctor' is not a command"),
         (["study"], {}, "'study' is not a command"),
-        (["study", "bit-cipher", "table"], {}, "choose shard, .*, study bit-cipher tables"),
+        (
+            ["study", "bit-cipher", "table"],
+            {},
+            "'study bit-cipher table' is not .* choose shard, .*, study bit-cipher tables",
+        ),
         (["inspect", "x"], {"address": "10.0.0.1:6379"}, "not the address of a Ray dashboard"),
         (["inspect", "x"], {"env": ["PATH"]}, "`--env` must be NAME=VALUE"),
         (["inspect", "vectors"], {"address": "http://192.0.2.1:8265"}, "vectors is a path on this machine"),
