@@ -57,7 +57,7 @@ def test_every_test_file_is_collected():
     assert not names([path for path in TESTS if path.name.startswith("test_") and path not in collected]), listing
 
 
-# Folders of studies and of their commands; nothing else names what is in them.
+# Folders of studies and of their commands. No file outside of them names their modules.
 STUDIES = (ROOT / "training" / "studies", ROOT / "cluster" / "cli" / "studies")
 # The table of commands names the modules of studies that have a command at the top.
 COMMAND_TABLE = ROOT / "cluster" / "cli" / "main.py"

@@ -78,6 +78,10 @@ Settings = Annotated[
 ModelFolder = Annotated[
     str, typer.Argument(help="Folder of a run, or of a transformers model with a tokenizer.json.", metavar=MODEL)
 ]
+Documents = Annotated[
+    list[str],
+    typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or web archives.", metavar=PATH),
+]
 TrainingText = Annotated[
     list[str], typer.Argument(help="Files, directories or globs of the training text.", metavar=PATH)
 ]

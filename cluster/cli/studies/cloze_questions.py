@@ -7,7 +7,7 @@ import typer
 from bitcipher.terminal import print_text
 from cluster.cli.command_groups import group
 from cluster.cli.dependencies import require_extra
-from cluster.cli.options import option_name, record_options
+from cluster.cli.options import Documents, option_name, record_options
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import PATH
 from training.studies.cloze_questions.options import ClozeOptions
@@ -20,10 +20,7 @@ cloze_questions = group(__doc__)
 @record_options(ClozeOptions)
 def make(
     option_values: dict[str, Any],
-    sources: Annotated[
-        list[str],
-        typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or web archives.", metavar=PATH),
-    ],
+    sources: Documents,
     *,
     out: Annotated[str, typer.Option(help="Folder for the training and the validation file.", metavar=PATH)],
 ) -> None:

@@ -12,7 +12,15 @@ from bitcipher.terminal import print_text
 from cluster.cli.command_groups import group
 from cluster.cli.dependencies import require_extra
 from cluster.cli.interrupts import CHECKPOINTS, resumable
-from cluster.cli.options import AutoWorkers, ConcurrentTrials, GpusPerTrial, Settings, option_name, record_options
+from cluster.cli.options import (
+    AutoWorkers,
+    ConcurrentTrials,
+    Documents,
+    GpusPerTrial,
+    Settings,
+    option_name,
+    record_options,
+)
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import KIND_AND_PATH, NAME_OR_PATH, PATH
 from pipelines.ingest.read_options import ReadOptions
@@ -113,10 +121,7 @@ def laws(
 @record_options(FilterOptions, only=FilterOptions.model_fields.keys() - {"spans_only", "sentences_only"})
 def filter(
     option_values: dict[str, Any],
-    sources: Annotated[
-        list[str],
-        typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or web archives.", metavar=PATH),
-    ],
+    sources: Documents,
     *,
     out: Annotated[
         str,
@@ -165,10 +170,7 @@ def filter(
 @record_options(ReadOptions)
 def choose_tokenizer(
     option_values: dict[str, Any],
-    sources: Annotated[
-        list[str],
-        typer.Argument(help="Files, directories or globs of text, JSON lines, Parquet or web archives.", metavar=PATH),
-    ],
+    sources: Documents,
     *,
     out: Annotated[
         str,
