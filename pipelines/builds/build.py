@@ -22,12 +22,11 @@ from pipelines.merge.vocabulary import read_word_list
 from pipelines.options import SPECTRAL, BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
-from pipelines.store import layout
 from pipelines.store.hashed_sources import hash_for_job
-from pipelines.store.job_ledger import count_recorded_shards, find_job
-from pipelines.store.lease import Lease, list_generations
+from pipelines.store.job_folder import find_job
+from pipelines.store.job_ledger import BUILD, count_recorded_shards
+from pipelines.store.lease import Lease
 from pipelines.store.manifest import BuildManifest
-from pipelines.store.removal import leasing_folder
 from pipelines.store.stored_files import use_given_files
 from pipelines.store.stored_versions import StoredVersions
 
@@ -68,12 +67,12 @@ def build(
         with Lease(target):
             clean_up(stored)
         return
-    _check_target(target)
+    if versions(target):
+        raise BitcipherError(f"{target} already exists: add to it with `bitcipher update`, or choose another path.")
+    BUILD.check_usable(target)
     if options.word_list is not None:
         read_word_list(options.word_list)  # raise before counting, if it is missing
-    with leasing_folder(
-        target, layout.JOB_FOLDERS, lambda: bool(versions(target) or count_recorded_shards(target))
-    ) as lease:
+    with BUILD.leasing(target) as lease:
         job = start_job(stored, options, None, lease, runtime, progress, held_out)
         sources = hash_for_job(listed, [], job.ledger, runtime, rehash)
         changes = compare_sources(sources, [], patterns)
@@ -167,14 +166,6 @@ def _is_published(
         and manifest.inputs in (None, vocabulary_inputs(options).record())
         and hashes == {source.sha256 for source in version.sources}
     )
-
-
-def _check_target(target: str) -> None:
-    if versions(target):
-        raise BitcipherError(f"{target} already exists: add to it with `bitcipher update`, or choose another path.")
-    # An interrupted job leaves its lease.
-    if storage.list_files(target) and not list_generations(target):
-        raise BitcipherError(f"{target} already exists and is not a build: choose another path, or remove it first.")
 
 
 def _check_options(build: str, base: BuildManifest, patterns: Sequence[str], options: UpdateOptions) -> None:

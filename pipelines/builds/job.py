@@ -2,11 +2,10 @@
 
 import uuid
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from bitcipher.files import storage
 from bitcipher.versions import VERSIONS
-from pipelines.builds.publish import collect_garbage
+from pipelines.builds.prune import collect_garbage
 from pipelines.embed.embed_counts import EMBEDDING_VERSION
 from pipelines.ingest.held_out import HeldOut
 from pipelines.options import BuildOptions
@@ -16,14 +15,8 @@ from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.store import layout
 from pipelines.store.fingerprint import READERS, check_same, fingerprint, keep_readers
-from pipelines.store.job_ledger import (
-    JobEntry,
-    build_ledger,
-    find_job,
-    job_ledger,
-    record_job,
-    remove_incomplete_entries,
-)
+from pipelines.store.job_folder import JobEntry, folder_ledger, job_ledger
+from pipelines.store.job_ledger import BUILD
 from pipelines.store.lease import Lease
 from pipelines.store.ledger import Ledger
 from pipelines.store.manifest import BuildManifest
@@ -122,17 +115,8 @@ def start_job(
                 "pages with a false charset. Its counts stay as they are; make a new build to count all sources alike."
             )
             current = keep_readers(recorded, current)
-    job = JobEntry(
-        id=uuid.uuid4().hex[:8],
-        version=_next_version(previous),
-        fingerprint=current,
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-    remove_incomplete_entries(build)
-    _clear_published(build, job.version)
-    entry = record_job(build, job)
     advice = "use the same options to resume it, or drop it with `bitcipher prune --unfinished`"
-    check_same(entry.fingerprint, current, f"The unfinished job in {build}", advice)
+    entry = BUILD.start_job(build, _next_version(previous), current, advice)
     inputs = vocabulary_inputs(options).record()
     return Job(build, options, versions, previous, entry, lease, runtime, progress, Costs(), inputs, held_out)
 
@@ -143,13 +127,6 @@ def vocabulary_inputs(options: BuildOptions) -> GivenInputs:
     if (word_list := options.word_list) is not None:
         listings["word_list"] = lambda: digest_files([word_list])
     return GivenInputs({"vectors": EMBEDDING_VERSION}, listings)
-
-
-def _clear_published(build: str, version: int) -> None:
-    """Clear the ledger of a job that published an earlier version, and stopped before it cleared the ledger."""
-    unfinished = find_job(build)
-    if unfinished is not None and unfinished.version < version:
-        build_ledger(build).clear()
 
 
 def _next_version(previous: StoredVersion | None) -> int:
@@ -168,5 +145,5 @@ def finish_job(job: Job) -> None:
 
 def clean_up(versions: StoredVersions) -> None:
     """Remove the ledger of a job that has published its version, and unused files. The lease must be held."""
-    build_ledger(versions.build).clear()
+    folder_ledger(versions.build).clear()
     collect_garbage(versions)

@@ -15,12 +15,11 @@ from bitcipher.cipher import BitCipher
 from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, parquet_files, storage
 from bitcipher.redaction import redact
-from bitcipher.versions import WORDS
+from bitcipher.versions import WORDS, manifest_uri
 from bitcipher.vocabulary import Vocabulary
 from pipelines.builds.job import Job, finish_job
 from pipelines.builds.make_vectors import make_vectors, reuse_vectors
 from pipelines.builds.merge_bars import MergeBars
-from pipelines.builds.publish import publish
 from pipelines.builds.report import BuildReport
 from pipelines.builds.version_plan import VersionPlan
 from pipelines.count.count_stage import CountStage, CountTask
@@ -34,6 +33,7 @@ from pipelines.options import SPECTRAL, UpdateOptions
 from pipelines.runtime.events import log_event
 from pipelines.runtime.runtime import StageSpec
 from pipelines.store import layout
+from pipelines.store.job_folder import publish_version
 from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS, PLANS, CountPlan
 from pipelines.store.manifest import BuildManifest, CountDigests, CountedTask, VersionDigests
 from pipelines.store.segments import Merge, Segment, next_merges, subtract_shards, total_digest
@@ -207,7 +207,8 @@ def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStr
 def _publish(job: Job, version: StoredVersion, counted_tokens: int) -> None:
     report = BuildReport(**dict(job.costs.report(job.runtime.workers)), tokens=counted_tokens)
     json_files.write(job.file(layout.REPORT), report.to_dict())
-    publish(job.build, version.manifest, job.lease)
+    uri = manifest_uri(job.build, job.version)
+    publish_version(job.build, job.version, uri, version.manifest, job.lease)
     job.versions.add(version)
     log_event("published", build=job.build, version=job.version, tokens=version.manifest.tokens)
     finish_job(job)

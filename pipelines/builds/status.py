@@ -4,15 +4,8 @@ from dataclasses import dataclass
 
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import versions
-from pipelines.store.job_ledger import (
-    COUNTED_SHARDS,
-    COUNTED_TASKS,
-    MERGED_PARTS,
-    PLANS,
-    JobEntry,
-    find_job,
-    job_ledger,
-)
+from pipelines.store.job_folder import JobEntry, find_job, job_ledger
+from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS, PLANS
 from pipelines.store.lease import Lease, LeaseHolder
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from bitcipher.files import storage
-from bitcipher.files.records import Record
+from pipelines.ingest.document_folder import MANIFESTS, newest_manifest
 from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.runtime.grouping import GroupingRuntime
 from pipelines.runtime.progress import StageProgress
@@ -16,19 +16,22 @@ from pipelines.shard.document_version import DocumentVersion, PublishedTask
 from pipelines.shard.find_duplicates import DuplicateSearch
 from pipelines.shard.options import RULE_FILES, ShardOptions
 from pipelines.shard.write_stage import WriteInput, WriteStage, WrittenTask
-from pipelines.store.fingerprint import Fingerprint, check_same
+from pipelines.store.fingerprint import check_same
+from pipelines.store.job_folder import FolderKind, folder_ledger, job_ledger
 from pipelines.store.layout import LEDGER, WORK
 from pipelines.store.lease import Lease
-from pipelines.store.ledger import EntryKind, Ledger
+from pipelines.store.ledger import Ledger
 
+# Folders of the files that manifests refer to.
+FILE_FOLDERS = ("documents", "keys", "dropped", "quarantine")
 
-class ShardRequest(Record):
-    """Ledger entry that identifies the unfinished version."""
-
-    options: Fingerprint
-
-
-_REQUEST = EntryKind("request", ShardRequest)
+DOCUMENT_SHARDS = FolderKind(
+    "document shards",
+    is_published=lambda folder: newest_manifest(folder) is not None,
+    names=(*FILE_FOLDERS, MANIFESTS, LEDGER, WORK),
+    entries=(CLEANED_TASKS,),
+    work=CLEANED_TASKS,
+)
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,6 @@ class ShardJob:
         """Folder of temporary files."""
         return storage.join(self.out, WORK)
 
-    @property
-    def ledger(self) -> Ledger:
-        """Ledger of the cleaned tasks."""
-        return Ledger(storage.join(self.out, LEDGER))
-
     def check_base(self) -> None:
         """Check that the newest version has the same options, and that its tables fit together.
 
@@ -77,28 +75,25 @@ class ShardJob:
             check_same(recorded, current, self.out, advice)
             self.base.check_tasks()
 
-    def record_request(self) -> None:
-        """Record the options of the unfinished version, or check that they are the same.
+    def start(self) -> Ledger:
+        """Start the job, or resume the unfinished one, and return the ledger of its work.
 
         Raises:
-            BitcipherError: if the unfinished version has other options.
+            BitcipherError: if the unfinished job has other options.
         """
         # An attempt that does not keep dropped documents leaves tasks without them.
-        request = self.options.fingerprint() | {"keep_dropped": self.options.keep_dropped}
-        self.ledger.clear_if_incomplete(_REQUEST)
-        self.ledger.remove_incomplete(CLEANED_TASKS)
-        recorded = self.ledger.record(_REQUEST, "current", ShardRequest(options=request))
-        advice = f"use the same options to resume it, or remove {self.ledger.uri} and {self.work}"
-        check_same(recorded.options, request, f"The unfinished version in {self.out}", advice)
+        fingerprint = self.options.fingerprint() | {"keep_dropped": self.options.keep_dropped}
+        advice = f"use the same options to resume it, or remove {folder_ledger(self.out).uri} and {self.work}"
+        return job_ledger(self.out, DOCUMENT_SHARDS.start_job(self.out, self.version, fingerprint, advice))
 
 
-def clean_tasks(job: ShardJob, tasks: list[ShardTask]) -> list[CleanedTask]:
-    """Return the cleaned tasks, sorted by id. Tasks in the ledger are not cleaned again."""
-    finished = job.ledger.entries(CLEANED_TASKS)
+def clean_tasks(job: ShardJob, ledger: Ledger, tasks: list[ShardTask]) -> list[CleanedTask]:
+    """Return the cleaned tasks, sorted by id. Tasks in the ledger of the job are not cleaned again."""
+    finished = ledger.entries(CLEANED_TASKS)
     sizes = {task.id: sum(map(estimate_text_bytes, task.sources)) for task in tasks}
     cleaned = {task.id: finished[task.id] for task in tasks if task.id in finished}
     bar = job.progress.begin("clean", sum(sizes.values()), done=sum(sizes[name] for name in cleaned))
-    arguments = {"work": job.work, "ledger": job.ledger.uri, "options": job.options}
+    arguments = {"work": job.work, "ledger": ledger.uri, "options": job.options}
     waiting = [task for task in tasks if task.id not in cleaned]
     read = sum(task.accounts.records for task in cleaned.values())
     kept = sum(task.accounts.kept for task in cleaned.values())

@@ -5,32 +5,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bitcipher import __version__
-from bitcipher.errors import BitcipherError
-from bitcipher.files import json_files, storage
+from bitcipher.files import storage
 from pipelines.ingest.content_hash import add_block_hashes, hash_sources
-from pipelines.ingest.document_folder import MANIFESTS, manifest_uri, newest_manifest
+from pipelines.ingest.document_folder import MANIFESTS, manifest_uri
 from pipelines.ingest.source_changes import SourceChanges, check_given, compare_sources
 from pipelines.ingest.sources import Source, check_target, list_sources
 from pipelines.ingest.wrapped_lines import describe_wrapped
 from pipelines.runtime.grouping import GroupingRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.shard.accounts import sum_accounts
-from pipelines.shard.clean_stage import CLEANED_TASKS, ShardTask, plan_tasks
+from pipelines.shard.clean_stage import ShardTask, plan_tasks
 from pipelines.shard.document_table import stem
 from pipelines.shard.document_version import KINDS, DocumentContents, DocumentVersion, PublishedTask, read_newest
-from pipelines.shard.job import ShardJob, clean_tasks, find_removals, write_tasks
+from pipelines.shard.job import DOCUMENT_SHARDS, FILE_FOLDERS, ShardJob, clean_tasks, find_removals, write_tasks
 from pipelines.shard.manifest import DocumentManifest
 from pipelines.shard.options import ShardOptions
 from pipelines.shard.returned_documents import ReturnedDocument, find_returned
 from pipelines.shard.write_stage import WrittenTask
-from pipelines.store.layout import LEASE, LEDGER, WORK
-from pipelines.store.lease import list_generations
-from pipelines.store.ledger import Ledger
-from pipelines.store.removal import leasing_folder, list_names, remove_below, remove_empty
+from pipelines.store.job_folder import find_job, publish_version
+from pipelines.store.layout import LEDGER, WORK
+from pipelines.store.removal import list_names, remove_below, remove_empty
 
-# Folders of the files that manifests refer to.
-FILE_FOLDERS = ("documents", "keys", "dropped", "quarantine")
-# Beginning of the names of files in these folders. Other files are left alone.
+# Beginning of the names of files in `FILE_FOLDERS`. Other files are left alone.
 _OWN_FILE = re.compile(r"\d{6}-[0-9a-f]{20}(-\d{5})?-[0-9a-f]{8}\.parquet")
 # Page that `pipelines.reports.shard` writes.
 REPORT = "report.html"
@@ -83,16 +79,11 @@ def shard_corpus(
     """
     out = storage.absolute(out)
     check_target(patterns, out)
-    _check_target(out)
-    with leasing_folder(out, (*FILE_FOLDERS, MANIFESTS, LEDGER, WORK), lambda: _has_work(out)) as lease:
+    DOCUMENT_SHARDS.check_usable(out)
+    with DOCUMENT_SHARDS.leasing(out) as lease:
         job = ShardJob(out, options, read_newest(out), lease, runtime, progress)
         job.check_base()
         return _add_version(job, patterns, replace, rehash)
-
-
-def _has_work(out: str) -> bool:
-    """Return whether the folder holds a version, or a cleaned task of an interrupted call."""
-    return newest_manifest(out) is not None or bool(Ledger(storage.join(out, LEDGER)).keys(CLEANED_TASKS))
 
 
 def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool, rehash: bool) -> ShardResult:
@@ -106,35 +97,22 @@ def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool, rehash: 
     kept, to_read = _plan(base, sources, changes, replace)
     check_given(to_read, sources)
     if base and not to_read and len(kept) == len(base.tasks):
-        # The work of a call that was killed after it had published; that of an interrupted call has other tasks.
-        if set(job.ledger.keys(CLEANED_TASKS)) <= {task.id for task in base.tasks}:
+        unfinished = find_job(job.out)
+        if unfinished is None or unfinished.version < job.version:  # it was killed after it had published
             _remove_work(job.out, base)
         return ShardResult(base.manifest, changes, False, [])
     if sentence := describe_wrapped(to_read, job.options):
         job.progress.say(sentence)
-    job.record_request()
+    ledger = job.start()
     tasks = plan_tasks(add_block_hashes(to_read, job.runtime), job.options)
-    written = write_tasks(job, find_removals(job, kept, clean_tasks(job, tasks)))
+    written = write_tasks(job, find_removals(job, kept, clean_tasks(job, ledger, tasks)))
     version = _write_version(job, kept, tasks, written, [*known, *sources])
-    _publish(job, version.manifest)
+    publish_version(job.out, job.version, manifest_uri(job.out, job.version), version.manifest, job.lease)
     returned = find_returned(job.out, base, version) if base and replace else []
     # Without the lease, this job was suspended after it published, and another job uses these folders.
     if job.lease.is_held():
         _remove_work(job.out, version)
     return ShardResult(version.manifest, changes, True, returned)
-
-
-def _check_target(out: str) -> None:
-    """Check that the folder is empty, or that `bitcipher shard` has written it.
-
-    Raises:
-        BitcipherError: if the folder has files that `bitcipher shard` does not write.
-    """
-    names = {name.split("/")[0] for name in storage.list_files(out)}
-    # The user's own folder can have these names, too. Only that of a job has a lease or a manifest.
-    is_other = names and not list_generations(out) and newest_manifest(out) is None
-    if is_other or names - {*FILE_FOLDERS, MANIFESTS, LEASE, LEDGER, WORK, REPORT}:
-        raise BitcipherError(f"{out} is not empty, and has other files than document shards: choose another folder.")
 
 
 def _plan(
@@ -184,14 +162,6 @@ def _write_version(
         accounts=sum_accounts(task.accounts for task in published),
     )
     return DocumentVersion(job.out, manifest, contents)
-
-
-def _publish(job: ShardJob, manifest: DocumentManifest) -> None:
-    job.lease.check()
-    if not storage.create(manifest_uri(job.out, job.version), json_files.to_checked_bytes(manifest.to_dict())):
-        raise BitcipherError(
-            f"Another job published version {job.version} of {job.out} first. Run the same command again."
-        )
 
 
 def _remove_work(out: str, version: DocumentVersion) -> None:

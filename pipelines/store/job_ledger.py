@@ -1,35 +1,15 @@
-"""Ledger entries of a build's jobs.
-
-A build has at most one unfinished job, which is recorded in the ledger of the build. Each job records its work in a
-separate ledger, so a worker that outlives its job cannot add entries to the next job.
-"""
-
-from collections.abc import Iterator
+"""Builds as folders of jobs: the ledger entries that a job records, and those that unfinished jobs refer to."""
 
 from pydantic import Field
 
-from bitcipher.files import storage
-from bitcipher.files.records import Count, Record, Strings, Time
-from pipelines.store.fingerprint import Fingerprint
+from bitcipher.files.records import Count, Record, Strings
+from bitcipher.versions import versions
 from pipelines.store.hashed_sources import HASHED
-from pipelines.store.layout import LEDGER
-from pipelines.store.ledger import EntryKind, Ledger
+from pipelines.store.job_folder import FolderKind, list_job_ledgers
+from pipelines.store.layout import JOB_FOLDERS
+from pipelines.store.ledger import EntryKind
 from pipelines.store.manifest import CountedTask
 from pipelines.store.segments import Segment
-
-_JOBS = "jobs"
-_CURRENT = "current"
-
-
-class JobEntry(Record):
-    """The unfinished job of a build."""
-
-    id: str
-    """Unique id of the job."""
-    version: int = Field(ge=1)
-    """Number of the version that the job makes."""
-    fingerprint: Fingerprint
-    started: Time
 
 
 class CountPlan(Record):
@@ -56,54 +36,25 @@ class MergedPart(Record):
 
 _ADVICE = "Drop the unfinished job with `bitcipher prune --unfinished`, then run its command again."
 
-JOB = EntryKind("job", JobEntry, _ADVICE)
 PLANS = EntryKind("plan", CountPlan, _ADVICE)
 COUNTED_SHARDS = EntryKind("shard", Segment, _ADVICE)
 COUNTED_TASKS = EntryKind("task", CountedTask, _ADVICE)
 MERGED_PARTS = EntryKind("merge", MergedPart, _ADVICE)
 
-# Kinds of the entries of a job's work.
-JOB_KINDS = (HASHED, PLANS, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS)
-
-
-def build_ledger(build: str) -> Ledger:
-    """Return the ledger of a build, which contains the entry of its unfinished job."""
-    return Ledger(storage.join(build, LEDGER))
-
-
-def find_job(build: str) -> JobEntry | None:
-    """Return the unfinished job of a build, or None."""
-    return build_ledger(build).find(JOB, _CURRENT)
-
-
-def record_job(build: str, job: JobEntry) -> JobEntry:
-    """Record a job, and return it. If the build has an unfinished job, return that job instead."""
-    return build_ledger(build).record(JOB, _CURRENT, job)
-
-
-def job_ledger(build: str, job: JobEntry) -> Ledger:
-    """Return the ledger of a job's work."""
-    return Ledger(storage.join(build, LEDGER, _JOBS, job.id))
-
-
-def remove_incomplete_entries(build: str) -> None:
-    """Remove the entries of a build's jobs that are not complete. The lease must be held."""
-    build_ledger(build).remove_incomplete(JOB)
-    for ledger in all_job_ledgers(build):
-        ledger.remove_incomplete(*JOB_KINDS)
-
-
-def all_job_ledgers(build: str) -> Iterator[Ledger]:
-    """Yield the ledgers of all jobs that have entries."""
-    folder = storage.join(build, LEDGER, _JOBS)
-    for job in sorted({name.split("/")[0] for name in storage.list_files(folder)}):
-        yield Ledger(storage.join(folder, job))
+# Builds, whose counted shards are work that the next job resumes.
+BUILD = FolderKind(
+    "a build",
+    is_published=lambda build: bool(versions(build)),
+    names=JOB_FOLDERS,
+    entries=(HASHED, PLANS, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS),
+    work=COUNTED_SHARDS,
+)
 
 
 def recorded_parts(build: str) -> set[str]:
     """Return the parts that entries of unfinished jobs refer to."""
     parts: set[str] = set()
-    for ledger in all_job_ledgers(build):
+    for ledger in list_job_ledgers(build):
         for shard in ledger.entries(COUNTED_SHARDS).values():
             parts.update(shard.parts)
         parts.update(entry.part for entry in ledger.entries(MERGED_PARTS).values())
@@ -112,4 +63,4 @@ def recorded_parts(build: str) -> set[str]:
 
 def count_recorded_shards(build: str) -> int:
     """Return the number of shards that unfinished jobs have counted, without reading their entries."""
-    return len({key for ledger in all_job_ledgers(build) for key in ledger.keys(COUNTED_SHARDS)})
+    return len({key for ledger in list_job_ledgers(build) for key in ledger.keys(COUNTED_SHARDS)})

@@ -118,11 +118,6 @@ class Ledger:
                 if key not in complete and self.find(kind, key) is None:  # not written since it was listed
                     storage.remove(self.entry_uri(kind, key))
 
-    def clear_if_incomplete(self, request: EntryKind[Any]) -> None:
-        """Remove all entries if the one that says which options they belong to is not complete."""
-        if any(self.find(request, key) is None for key in self.keys(request)):
-            self.clear()
-
     def clear(self) -> None:
         """Remove all entries."""
         storage.remove(self.uri)

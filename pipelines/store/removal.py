@@ -2,47 +2,12 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import accumulate
 
-from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
-from pipelines.store.layout import LEASE
 from pipelines.store.lease import Lease, list_generations
-
-
-@contextmanager
-def leasing_folder(folder: str, names: Sequence[str], has_work: Callable[[], bool]) -> Iterator[Lease]:
-    """Hold the lease of a folder, and remove what the first job in it wrote if it leaves no work to resume.
-
-    Nothing is removed if the folder was not empty before, if it had an earlier job, or if another job has taken over.
-    A folder that existed before is kept.
-
-    Args:
-        folder: folder of the job.
-        names: names in the folder that jobs create.
-        has_work: returns whether the folder holds work to resume, or a version.
-
-    Raises:
-        BitcipherError: if another job holds the lease, or the folder cannot be written.
-    """
-    existed, was_empty = storage.exists(folder), not list_names(folder)
-    is_removed = False
-    try:
-        with Lease(folder) as lease:
-            try:
-                yield lease
-            finally:
-                # Errors are ignored, because they would hide the error of the block. The next job uses what remains.
-                with suppress(BitcipherError):
-                    if was_empty and lease.is_first and not has_work():
-                        is_removed = _remove_created(folder, names, lease)
-    finally:
-        if is_removed:
-            remove_empty(storage.join(folder, LEASE))
-            if not existed:
-                remove_empty(folder)
 
 
 @contextmanager
@@ -76,16 +41,6 @@ def remove_abandoned_work(target: str) -> None:
         has_ended = list_generations(folder) and Lease(folder).holder() is None
         if has_ended or not storage.list_files(folder):  # it can have been killed before it held the lease
             storage.remove(folder)
-
-
-def _remove_created(folder: str, names: Sequence[str], lease: Lease) -> bool:
-    """Remove the files of a job, and return whether the job held its lease until the end."""
-    for name in names:
-        if not lease.is_held():  # a removal can take long, and another job can take over in the meantime
-            return False
-        remove_below(folder, name)
-    lease.discard()
-    return True
 
 
 def remove_below(folder: str, name: str) -> None:

@@ -8,7 +8,8 @@ from bitcipher.files import storage
 from bitcipher.versions import WORDS, manifest_uri, versions
 from pipelines.builds.report import read_report
 from pipelines.store import layout
-from pipelines.store.job_ledger import COUNTED_SHARDS, JOB, JOB_KINDS, MERGED_PARTS, all_job_ledgers, build_ledger
+from pipelines.store.job_folder import JOB, folder_ledger, list_job_ledgers
+from pipelines.store.job_ledger import BUILD, COUNTED_SHARDS, MERGED_PARTS
 from pipelines.store.lease import GENERATION, LeaseHolder
 from pipelines.store.manifest import BuildManifest
 from pipelines.store.segments import Segment, total_digest
@@ -98,7 +99,7 @@ def _vectors_checks(build: str, manifests: list[BuildManifest], sizes: dict[str,
 
 def _ledger_checks(build: str) -> Iterator[Check]:
     """Yield the damaged entries of the ledgers and leases of a build."""
-    ledgers = [(build_ledger(build), (JOB,)), *((ledger, JOB_KINDS) for ledger in all_job_ledgers(build))]
+    ledgers = [(folder_ledger(build), (JOB,)), *((ledger, BUILD.entries) for ledger in list_job_ledgers(build))]
     for ledger, kinds in ledgers:
         for kind in kinds:
             for key in ledger.keys(kind):
@@ -114,7 +115,7 @@ def _ledger_checks(build: str) -> Iterator[Check]:
 def _count_checks(build: str, published: list[StoredVersion], sizes: dict[str, int]) -> Iterator[Check]:
     """Yield the checks of all segments that versions or the unfinished job refer to, each once."""
     found: dict[tuple[str, ...], tuple[Segment, str]] = {}
-    for ledger in all_job_ledgers(build):
+    for ledger in list_job_ledgers(build):
         for shard in ledger.entries(COUNTED_SHARDS).values():
             found[shard.parts] = (shard, UNFINISHED)
         for entry in ledger.entries(MERGED_PARTS).values():

@@ -12,7 +12,8 @@ from typing import Any
 from bitcipher.counts.segment import part_files
 from bitcipher.files import storage
 from bitcipher.versions import versions
-from pipelines.store import job_ledger
+from pipelines.store.job_folder import list_job_ledgers
+from pipelines.store.job_ledger import COUNTED_SHARDS
 from pipelines.store.stored_versions import StoredVersions
 
 
@@ -73,7 +74,7 @@ class Command:
 
 def recorded_shards(build: object) -> dict[str, list[str]]:
     """Return the parts of each shard that the ledger of an unfinished job records."""
-    entries = (ledger.entries(job_ledger.COUNTED_SHARDS) for ledger in job_ledger.all_job_ledgers(str(build)))
+    entries = (ledger.entries(COUNTED_SHARDS) for ledger in list_job_ledgers(str(build)))
     return {shard.name: list(shard.parts) for shards in entries for shard in shards.values()}
 
 

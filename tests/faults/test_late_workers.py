@@ -9,7 +9,7 @@ from commands import unreferenced_files
 from bitcipher.errors import BitcipherError
 from pipelines.builds import build as build_module
 from pipelines.builds import make_version
-from pipelines.builds.publish import drop_unfinished
+from pipelines.builds.prune import drop_unfinished
 from pipelines.count import count_stage
 from pipelines.count.count_stage import CountStage
 from pipelines.store.ledger import Ledger

@@ -10,7 +10,7 @@ from builds import OPTIONS, digests, run_build, run_update, write_lines
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import versions
 from pipelines.builds.build import build, update
-from pipelines.builds.publish import drop_unfinished, prune
+from pipelines.builds.prune import drop_unfinished, prune
 from pipelines.builds.status import read_status
 from pipelines.ingest.sources import COMPRESSION_ENDINGS, FORMAT_OF_ENDING, format_of
 from pipelines.options import UpdateOptions

@@ -10,14 +10,14 @@ from document_shards import make_shards
 from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
 from bitcipher.versions import versions
-from pipelines.builds import publish
+from pipelines.builds import prune as prune_module
 from pipelines.builds.build import build
-from pipelines.builds.publish import collect_garbage, drop_unfinished, prune
+from pipelines.builds.prune import collect_garbage, drop_unfinished, prune
 from pipelines.embed.embed_counts import embed_build
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from pipelines.store.job_ledger import JobEntry, find_job, record_job
+from pipelines.store.job_folder import JobEntry, find_job, record_job
 from pipelines.store.lease import Lease
 from pipelines.store.stored_versions import StoredVersions
 from training.studies.downscaling.filter.filter_corpus import filter_corpus
@@ -122,14 +122,14 @@ def test_prune_that_was_taken_over_removes_nothing(texts, tmp_path, monkeypatch)
     out = tmp_path / "out"
     run_build([texts], out, FEW)
     record_job(str(out), JobEntry(id="ab", version=2, fingerprint={}, started="2026-01-31T12:00:00+00:00"))
-    count_recorded_shards = publish.count_recorded_shards
+    count_recorded_shards = prune_module.count_recorded_shards
 
     def read_slowly(folder):
         found = count_recorded_shards(folder)
         take_over(out)
         return found
 
-    monkeypatch.setattr(publish, "count_recorded_shards", read_slowly)
+    monkeypatch.setattr(prune_module, "count_recorded_shards", read_slowly)
     with pytest.raises(BitcipherError, match="Another job has taken over"):
         drop_unfinished(str(out))
     assert find_job(str(out)) is not None
@@ -190,7 +190,7 @@ def test_shard_job_that_was_taken_over_after_it_published_removes_nothing(texts,
 
     monkeypatch.setattr(storage, "create", create_and_lose_the_lease)
     make_shards(out, texts)
-    assert {"work/of-the-successor", "ledger/request/current.json"} <= {*content(out)}
+    assert {"work/of-the-successor", "ledger/job/current.json"} <= {*content(out)}
 
 
 def test_failed_job_after_another_job_removes_nothing(start, faulty, tmp_path):

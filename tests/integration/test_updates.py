@@ -10,7 +10,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import versions
-from pipelines.builds.publish import drop_unfinished, prune
+from pipelines.builds.prune import drop_unfinished, prune
 from pipelines.builds.version_drift import DriftError
 from pipelines.count import count_stage
 from pipelines.ingest import content_hash

@@ -7,7 +7,7 @@ from bitcipher import open_build
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import vectors_of, versions
-from pipelines.builds.publish import prune
+from pipelines.builds.prune import prune
 from pipelines.builds.version_drift import DriftError
 from pipelines.count import count_stage
 from pipelines.embed.embed_counts import embed_build

@@ -101,8 +101,8 @@ def prune(
     For example: bitcipher prune vectors --keep 7
     """
     from cluster.cli.display.console import format_count
-    from pipelines.builds.publish import drop_unfinished
-    from pipelines.builds.publish import prune as run
+    from pipelines.builds.prune import drop_unfinished
+    from pipelines.builds.prune import prune as run
 
     if (keep is None) == (not unfinished):
         raise BitcipherError("Give either --keep N to remove old versions, or --unfinished.")

@@ -63,7 +63,7 @@ def test_mistakes_print_one_sentence(run, tmp_path):
     (tmp_path / "full" / "letter.txt").write_text("mine")
     here = ("--task", "cola", "--data", "cola", "--out")
     for arguments, sentence in (
-        (("model", *here, "full"), "full is not empty and has no finetune.json"),
+        (("model", *here, "full"), "full is not empty, and does not hold a run with finetune.json"),
         (("cola", *here, "out"), "There is no tokenizer.json in"),
         (("model", "--task", "x", "--data", "cola", "--out", "out"), "`task` must be one of"),
         (("model", "--task", "squad", "--data", "cola", "--out", "out"), "one file train-v1.1….json"),

@@ -6,7 +6,7 @@ from builds import OPTIONS, run_update, write_lines
 
 from bitcipher.errors import BitcipherError
 from pipelines.builds.build import build
-from pipelines.builds.publish import drop_unfinished
+from pipelines.builds.prune import drop_unfinished
 from pipelines.builds.status import read_status
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress

@@ -18,7 +18,8 @@ from pipelines.ingest.sources import Source
 from pipelines.options import BuildOptions
 from pipelines.runtime.costs import StageCost
 from pipelines.store.fingerprint import fingerprint
-from pipelines.store.job_ledger import CountPlan, JobEntry, MergedPart
+from pipelines.store.job_folder import JobEntry
+from pipelines.store.job_ledger import CountPlan, MergedPart
 from pipelines.store.lease import LeaseHolder
 from pipelines.store.manifest import (
     BasisState,

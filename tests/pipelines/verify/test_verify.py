@@ -7,12 +7,13 @@ from builds import OPTIONS, run_build, run_update, write_lines
 
 from bitcipher.errors import BitcipherError
 from bitcipher.vectors.cipher_vectors import CipherVectors
-from pipelines.builds.publish import prune
+from pipelines.builds.prune import prune
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.ray_runtime import RayRuntime
 from pipelines.shard.document_version import KINDS
-from pipelines.store.job_ledger import COUNTED_SHARDS, all_job_ledgers
+from pipelines.store.job_folder import list_job_ledgers
+from pipelines.store.job_ledger import COUNTED_SHARDS
 from pipelines.verify.verify import verify
 
 FEW = OPTIONS.copy_with(mode="cat", bits=16, window=2, min_count=1)
@@ -95,7 +96,7 @@ def test_entry_of_an_unfinished_job_is_named(original, documents, tmp_path, monk
     with pytest.raises(KeyboardInterrupt):
         run_update(build, [source])
     assert damage_of(build) == []
-    (ledger,) = all_job_ledgers(str(build))
+    (ledger,) = list_job_ledgers(str(build))
     (key,) = ledger.keys(COUNTED_SHARDS)
     flip(Path(ledger.entry_uri(COUNTED_SHARDS, key)))
     ((sentence, advice),) = damage_of(build)

@@ -11,6 +11,7 @@ from bitcipher.files import json_files, storage
 from bitcipher.files.file_digests import DIGESTS
 from bitcipher.redaction import redact_values
 from pipelines.runtime.progress import StageProgress
+from pipelines.store.job_folder import FolderKind
 from pipelines.store.lease import Lease
 from pipelines.store.recorded_inputs import GivenInputs, RecordedInputs
 from pipelines.store.removal import list_names
@@ -66,18 +67,11 @@ def default_prepared(folder: str) -> str:
     return f"{parent}/prepared"
 
 
-def check_run_dir(folder: str, name: str) -> None:
-    """Check that a folder is new, empty, or of a run or a study.
-
-    Args:
-        folder: path or URI of the folder.
-        name: name of the config file that such a folder has.
-
-    Raises:
-        BitcipherError: if the folder holds other files.
-    """
-    if not storage.exists(storage.join(folder, name)) and list_names(folder) - {RUN_LEASE}:
-        raise BitcipherError(f"{folder} is not empty and has no {name}; choose another folder.")
+def run_folder(name: str) -> FolderKind:
+    """Return the kind of the folders of runs, or of studies, that have a config file of some name."""
+    return FolderKind(
+        f"a run with {name}", is_published=lambda folder: storage.exists(storage.join(folder, name)), lease=RUN_LEASE
+    )
 
 
 @contextmanager
@@ -89,7 +83,7 @@ def leasing_run_dir(folder: str, name: str) -> Iterator[Lease]:
     Raises:
         BitcipherError: if another job is running in the folder, or the folder holds other files.
     """
-    check_run_dir(folder, name)
+    run_folder(name).check_usable(folder)
     with Lease(folder, RUN_LEASE) as lease:
         storage.remove(storage.join(folder, STOP))  # left by a killed job, whose workers it asked to stop
         yield lease
@@ -129,7 +123,7 @@ def check_run(
         BitcipherError: if the folder holds another run, a run of other inputs, or other files, or if inputs of a run
             that has not ended are gone.
     """
-    check_run_dir(folder, name)
+    run_folder(name).check_usable(folder)
     if not has_results(folder):
         inputs.record()  # raises for an input that is missing
         return "new"

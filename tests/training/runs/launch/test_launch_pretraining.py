@@ -73,7 +73,7 @@ def test_folder_of_other_files_raises(train, tmp_path):
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "a.txt").write_text("Dear")
     output = error_of(train(out=tmp_path / "letters"))
-    assert f"{tmp_path / 'letters'} is not empty and has no run.json" in output
+    assert f"{tmp_path / 'letters'} is not empty, and does not hold a run with run.json" in output
     assert [path.name for path in (tmp_path / "letters").iterdir()] == ["a.txt"]
 
 

@@ -116,7 +116,7 @@ def test_trials_are_stopped_with_their_study(text, tmp_path):
 def test_other_folders_are_refused_and_left_alone(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with (
-        pytest.raises(BitcipherError, match="not empty and has no"),
+        pytest.raises(BitcipherError, match="not empty, and does not hold"),
         leasing_run_dir(str(tmp_path), "run.json"),
     ):
         pass

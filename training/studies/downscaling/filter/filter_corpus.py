@@ -9,16 +9,15 @@ from collections.abc import Sequence
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
-from bitcipher.files.records import Record
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.sources import Source, check_target, list_sources
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from pipelines.store.fingerprint import Fingerprint, check_same
-from pipelines.store.layout import LEASE
-from pipelines.store.lease import list_generations
-from pipelines.store.ledger import EntryKind, Ledger
-from pipelines.store.removal import leasing_folder, remove_below, remove_empty
+from pipelines.store.job_folder import FolderKind, find_job, job_ledger, list_job_ledgers
+from pipelines.store.layout import LEASE, LEDGER
+from pipelines.store.ledger import Ledger
+from pipelines.store.removal import remove_below, remove_empty
 from training.studies.downscaling.filter.filter_manifest import (
     FilterManifest,
     FilterVocabulary,
@@ -38,19 +37,18 @@ from training.studies.downscaling.filter.vocabulary import count_vocabulary, rea
 
 MANIFEST = "accounting.json"
 
-# Temporary folders, which are removed when the corpus is complete: the ledger, and the word counts of each source.
-_LEDGER, _WORDS = "ledger", "words"
-_NAMES = (VOCABULARY, CONSTRAINED, UNCONSTRAINED, _LEDGER, _WORDS)
+# Folder of the word counts of each source, which is removed when the corpus is complete, as the ledger is.
+_WORDS = "words"
 
+_ADVICE = "choose another folder, or remove it first"
 
-class FilterRequest(Record):
-    """Ledger entry that identifies the filtered corpus: options, and hashes of the vocabulary and the sources."""
-
-    options: Fingerprint
-
-
-_REQUEST = EntryKind("request", FilterRequest)
-_CURRENT = "current"
+FILTERED_CORPUS = FolderKind(
+    "a filtered corpus",
+    is_published=lambda folder: storage.exists(storage.join(folder, MANIFEST)),
+    names=(VOCABULARY, CONSTRAINED, UNCONSTRAINED, LEDGER, _WORDS),
+    entries=(FILTERED_SOURCES,),
+    work=FILTERED_SOURCES,
+)
 
 
 def filter_corpus(
@@ -96,9 +94,9 @@ def filter_corpus(
     if finished is not None:
         return finished
     known_words = read_vocabulary(vocabulary, options.top) if vocabulary is not None else None
-    _check_target(out)
-    with leasing_folder(out, _NAMES, lambda: _has_work(out)) as lease:
-        ledger = _open_ledger(out, request)
+    FILTERED_CORPUS.check_usable(out)
+    with FILTERED_CORPUS.leasing(out) as lease:
+        ledger = job_ledger(out, FILTERED_CORPUS.start_job(out, 1, request, _ADVICE))
         inputs = [
             FilterInput(f"{number:05d}", source, levels.get(source.uri, options.level))
             for number, source in enumerate(sources)
@@ -161,43 +159,14 @@ def _find_finished(out: str, request: Fingerprint) -> FilterManifest | None:
     if content is None:
         return None
     manifest = FilterManifest.parse(json_files.parse(content, uri), uri)
-    _check_request(out, manifest.options, request)
+    check_same(manifest.options, request, out, _ADVICE)
     # A process that died after it wrote the manifest leaves its ledger. Without one, the temporary folders are removed
     # already, and folders of their names are the user's.
-    ledger = Ledger(storage.join(out, _LEDGER))
-    if ledger.find(_REQUEST, _CURRENT) is not None:
+    if find_job(out) is not None:
         _remove_work(out)
-    elif ledger.keys(FILTERED_SOURCES):  # it died while it removed the ledger
-        remove_below(out, _LEDGER)
+    elif any(ledger.keys(FILTERED_SOURCES) for ledger in list_job_ledgers(out)):  # it died while it removed the ledger
+        remove_below(out, LEDGER)
     return manifest
-
-
-def _check_target(out: str) -> None:
-    """Check that a folder is empty, or that an earlier call has started in it."""
-    names = {name.split("/")[0] for name in storage.list_files(out)}
-    has_started = bool(Ledger(storage.join(out, _LEDGER)).keys(_REQUEST))
-    if names and not has_started and (names != {LEASE} or not list_generations(out)):
-        raise BitcipherError(f"{out} is not empty, and not a filtered corpus: choose another folder.")
-
-
-def _has_work(out: str) -> bool:
-    """Return whether a folder is complete, or holds a filtered source of an interrupted call."""
-    is_complete = storage.exists(storage.join(out, MANIFEST))
-    return is_complete or bool(Ledger(storage.join(out, _LEDGER)).keys(FILTERED_SOURCES))
-
-
-def _open_ledger(out: str, request: Fingerprint) -> Ledger:
-    """Return the ledger of a folder that is empty, or that was started by a call with the same arguments."""
-    ledger = Ledger(storage.join(out, _LEDGER))
-    ledger.clear_if_incomplete(_REQUEST)
-    ledger.remove_incomplete(FILTERED_SOURCES)
-    recorded = ledger.record(_REQUEST, _CURRENT, FilterRequest(options=request))
-    _check_request(out, recorded.options, request)
-    return ledger
-
-
-def _check_request(out: str, recorded: Fingerprint, request: Fingerprint) -> None:
-    check_same(recorded, request, out, "choose another folder, or remove it first")
 
 
 def _filter_sources(
@@ -240,4 +209,4 @@ def _remove_work(out: str) -> None:
         if name.startswith((VOCABULARY, CONSTRAINED, UNCONSTRAINED, MANIFEST)) and name.endswith(storage.UNFINISHED):
             remove_below(out, name)
     remove_below(out, _WORDS)
-    remove_below(out, _LEDGER)  # last, because it shows that the other files are those of this corpus
+    remove_below(out, LEDGER)  # last, because it shows that the other files are those of this corpus

@@ -15,7 +15,7 @@ from pipelines.runtime.runtime import Runtime
 from pipelines.store.recorded_inputs import GivenInputs
 from training.loop.file_names import CONFIG as PRETRAINING
 from training.loop.file_names import ENDED
-from training.runs.launch.run_dir import check_run, check_run_dir, leasing_run_dir, prepare_run_dir
+from training.runs.launch.run_dir import check_run, leasing_run_dir, prepare_run_dir, run_folder
 from training.runs.prepare.recipe_inputs import inputs_of_recipes
 from training.runs.prepare.vectors import prepare_vectors
 from training.runs.recipe import Recipe
@@ -175,7 +175,7 @@ def fit_study(
             "words of the corpus, such as --set language.top=3000."
         )
     path = storage.join(out, STUDY)
-    check_run_dir(out, STUDY)
+    run_folder(STUDY).check_usable(out)
     speed = FittedStudy.read(path).speed if storage.exists(path) else None
     if seconds is not None:
         speed = speed or measure_speed(study, resources.max_concurrent_trials)

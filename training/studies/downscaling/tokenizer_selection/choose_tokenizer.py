@@ -16,6 +16,7 @@ from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.sources import Source, compression_of
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
+from pipelines.store.job_folder import FolderKind
 from pipelines.tokenizers.tokenizer_json import load_tokenizer, vocab_size
 from training.data.tokenizer_files import save_tokenizer
 from training.data.train_tokenizer import train_tokenizer
@@ -203,8 +204,7 @@ def _candidate(out: str, kind: str, size: int) -> str:
 
 def _check_inputs(out: str, inputs: dict[str, Any]) -> None:
     stored = storage.read_bytes(storage.join(out, INPUTS))
-    if stored is None and storage.list_files(out):
-        raise BitcipherError(f"{out} is not empty and has no {INPUTS}; choose another folder.")
+    FolderKind("a choice of tokenizers", is_published=lambda _: stored is not None).check_usable(out)
     if stored not in (None, json_files.to_bytes(inputs)):
         raise _different_inputs(out)
 

@@ -172,7 +172,7 @@ def test_invalid_study_options_raise(folder, tmp_path, settings, options, senten
 def test_study_in_folder_of_other_files_raises(folder, tmp_path):
     (tmp_path / "letter.txt").write_text("Dear")
     message = mistake(sweep(folder, tmp_path))
-    assert message.startswith(f"{tmp_path} is not empty and has no study.json")
+    assert message.startswith(f"{tmp_path} is not empty, and does not hold a run with study.json")
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_folder_of_other_files_raises_and_is_unchanged(run, folder):
     (folder / "tokenizers" / "mine").touch()
     code, _, err = run(*ONE)
     assert code == 2
-    assert "is not empty and has no candidates/inputs.json" in err
+    assert "is not empty, and does not hold a choice of tokenizers" in err
     assert list(content_of(folder / "tokenizers")) == ["mine"]
 
 

@@ -1,15 +1,15 @@
-"""Publishing versions, pruning old ones, and removing files that no version needs."""
+"""Removal of old versions of a build, and of files that no version needs."""
 
 import re
 
 from bitcipher.counts.segment import part_files
 from bitcipher.errors import BitcipherError
-from bitcipher.files import json_files, storage
+from bitcipher.files import storage
 from bitcipher.versions import VERSIONS, manifest_uri, versions
 from pipelines.store import layout
-from pipelines.store.job_ledger import build_ledger, count_recorded_shards, find_job, recorded_parts
+from pipelines.store.job_folder import find_job, folder_ledger
+from pipelines.store.job_ledger import count_recorded_shards, recorded_parts
 from pipelines.store.lease import Lease
-from pipelines.store.manifest import BuildManifest
 from pipelines.store.removal import list_names, remove_below, remove_empty
 from pipelines.store.stored_versions import StoredVersion, StoredVersions
 
@@ -18,20 +18,6 @@ from pipelines.store.stored_versions import StoredVersion, StoredVersions
 _COUNTS = re.compile(r".+\.(words|rows|entries)\.parquet(\..+)?")
 _VERSION = re.compile(r"\d{6}[-.].+")
 _WORK = re.compile(r"[0-9a-f]{32}|[0-9a-f]+-\d{5}-[0-9a-f]{8}")
-
-
-def publish(build: str, manifest: BuildManifest, lease: Lease) -> None:
-    """Publish a version by creating its manifest.
-
-    Raises:
-        BitcipherError: if the job lost its lease, or a version of this number exists.
-    """
-    lease.check()
-    if not storage.create(manifest_uri(build, manifest.version), json_files.to_checked_bytes(manifest.to_dict())):
-        raise BitcipherError(
-            f"Another job published version {manifest.version} of {build} first, so this result is dropped. Run the "
-            "same command again; finished shards are not counted again."
-        )
 
 
 def prune(build: str, keep: int) -> list[int]:
@@ -73,7 +59,7 @@ def drop_unfinished(build: str) -> int:
     with Lease(build) as lease:
         shards = 0 if _has_published(build) else count_recorded_shards(build)
         lease.check()  # a job that has taken over in the meantime uses the ledger
-        build_ledger(build).clear()
+        folder_ledger(build).clear()
         collect_garbage(StoredVersions(build), unpublished=True)
     return shards
 

@@ -7,19 +7,11 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import manifest_uri, vectors_of, versions
-from pipelines.builds.publish import collect_garbage, drop_unfinished, prune, publish
+from pipelines.builds.prune import collect_garbage, drop_unfinished, prune
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.options import BuildOptions
-from pipelines.store.job_ledger import (
-    COUNTED_SHARDS,
-    COUNTED_TASKS,
-    MERGED_PARTS,
-    JobEntry,
-    MergedPart,
-    find_job,
-    job_ledger,
-    record_job,
-)
+from pipelines.store.job_folder import JobEntry, find_job, job_ledger, publish_version, record_job
+from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS, MergedPart
 from pipelines.store.layout import LEASE
 from pipelines.store.lease import Lease
 from pipelines.store.manifest import BuildManifest, CountedTask, VectorSizes, VersionDigests, read_manifest
@@ -56,6 +48,10 @@ def write_version(build, version, segments, shards, suffix="ab", vectors_from=No
         drift=None,
         drift_from=None,
     )
+
+
+def publish(build, manifest, lease):
+    publish_version(build, manifest.version, manifest_uri(build, manifest.version), manifest, lease)
 
 
 def write(build, *names):
