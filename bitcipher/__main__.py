@@ -30,9 +30,14 @@ class OwnPackages:
         return PathFinder.find_spec(name, [str(_INSTALLATION)], target) if name in PACKAGES else None
 
 
+def find_own_packages_first() -> None:
+    """Let the packages of this installation win over others of their names in this process."""
+    sys.meta_path.insert(0, OwnPackages)
+
+
 def main() -> None:
     """Run the command line. If other code has replaced a package of bitcipher, print a sentence and exit with 2."""
-    sys.meta_path.insert(0, OwnPackages)
+    find_own_packages_first()
     for name in PACKAGES:
         if problem := find_problem(name):
             print_text(f"bitcipher: {problem}", err=True)

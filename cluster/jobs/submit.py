@@ -1,6 +1,7 @@
 """Submit bitcipher commands as jobs of a Ray cluster, through Ray's job client.
 
-The code of this installation is sent as the working directory of the job, so the nodes only need its dependencies.
+The code of this installation is sent with the job, so the nodes only need its dependencies. Ray imports it before other
+code: a user's folder of the name of one of our packages can be in the working directory of the job.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from cluster.jobs.dashboard_requests import SERVER_ERRORS, describe
 from cluster.jobs.job_paths import translate_paths
 from cluster.jobs.job_server import DEFAULT_ADDRESS, connect, find_address, is_loopback
 from cluster.jobs.known_secrets import describe_variable, has_token
-from cluster.jobs.working_dir import pack
+from cluster.jobs.working_dir import pack_code, pack_files
 
 if TYPE_CHECKING:
     from ray.job_submission import JobDetails, JobSubmissionClient
@@ -167,12 +168,21 @@ def start_job(
         BitcipherError: if the directory cannot be sent, or the cluster refuses the job.
     """
     with tempfile.TemporaryDirectory(prefix="bitcipher-") as folder:
-        pack(Path(folder), working_dir, include)
-        # Ray names the uploaded package after its content, and removes it with the job that uploaded it. A unique file
-        # prevents another job with the same code from removing the package of this job.
-        (Path(folder) / "package-of-job").write_text(uuid.uuid4().hex)
-        entrypoint = shlex.join(["python", "-m", *module])
-        environment = {"working_dir": folder, "env_vars": {"RAY_USAGE_STATS_ENABLED": "0", **variables}}
+        files, code = Path(folder, "files"), Path(folder, "code")
+        files.mkdir()
+        pack_files(files, working_dir, include)
+        packages = pack_code(code)
+        # Ray names each uploaded folder after its content, and removes it with the job that uploaded it. A unique file
+        # prevents another job with the same content from removing the folder of this job.
+        for sent in (files, *packages):
+            (sent / "package-of-job").write_text(uuid.uuid4().hex)
+        # Without `-P`, Python would import modules of the working directory first.
+        entrypoint = shlex.join(["python", "-P", "-m", *module])
+        environment = {
+            "working_dir": str(files),
+            "py_modules": list(map(str, packages)),
+            "env_vars": {"RAY_USAGE_STATS_ENABLED": "0", **variables},
+        }
         attempts = 0
         while True:
             try:

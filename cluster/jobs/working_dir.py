@@ -1,4 +1,4 @@
-"""Working directory of a job: the code of this installation, and optionally a directory of small files."""
+"""What a job is sent: the packages of this installation, and optionally a directory of small files to start in."""
 
 import os
 import shutil
@@ -19,10 +19,23 @@ CODE_SUFFIXES = {".py", ".yaml", ".html", ".css", ".js"}
 MAX_EXTRA_BYTES = 50_000_000
 
 
-def pack(target: Path, working_dir: str | None = None, include: Sequence[str] = ()) -> None:
-    """Copy the packages, and optionally other files, into a directory that a job can start in.
+def pack_code(target: Path) -> list[Path]:
+    """Copy the packages into a directory, and return their folders there.
 
     The result is the same for a checkout and an installation of the same code.
+    """
+    for name in PACKAGES:
+        source = Path(import_module(name).__path__[0])
+        for file in sorted(source.rglob("*")):
+            if file.suffix in CODE_SUFFIXES and file.is_file():
+                copy = target / name / file.relative_to(source)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, copy)
+    return [target / name for name in PACKAGES]
+
+
+def pack_files(target: Path, working_dir: str | None = None, include: Sequence[str] = ()) -> None:
+    """Copy the files that a job needs into the directory that it starts in.
 
     Args:
         target: existing, empty directory.
@@ -38,24 +51,11 @@ def pack(target: Path, working_dir: str | None = None, include: Sequence[str] = 
         _copy_files(Path(working_dir), target, {Path(name) for name in include})
     elif include:
         raise BitcipherError("`--include` names files of the directory that `--working-dir` gives: give both.")
-    for name in PACKAGES:
-        source = Path(import_module(name).__path__[0])
-        for file in sorted(source.rglob("*")):
-            if file.suffix in CODE_SUFFIXES and file.is_file():
-                copy = target / name / file.relative_to(source)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(file, copy)
 
 
 def _copy_files(folder: Path, target: Path, include: set[Path]) -> None:
     if not folder.is_dir():
         raise BitcipherError(f"The directory {folder} of --working-dir does not exist.")
-    taken = next((name for name in PACKAGES if (folder / name).exists()), None)
-    if taken:
-        raise BitcipherError(
-            f"The directory {folder} contains `{taken}`, the name of a package of bitcipher. The code is always sent: "
-            "give a directory with only the other files that the job needs."
-        )
     paths = [entry.relative_to(folder) for entry in sorted(folder.rglob("*"))]
     entries = [folder / path for path in paths if path in include or not _is_hidden(path)]
     _check_links(folder, entries)
@@ -68,7 +68,7 @@ def _copy_files(folder: Path, target: Path, include: set[Path]) -> None:
     if size > MAX_EXTRA_BYTES:
         raise BitcipherError(
             f"The directory {folder} has {size / 1e6:,.0f} MB, but at most {MAX_EXTRA_BYTES / 1e6:.0f} MB can be sent "
-            "with the code: give text and vectors as URIs, or as paths that every node sees."
+            "with the job: give text and vectors as URIs, or as paths that every node sees."
         )
     if shadowing := shadowing_modules(files):
         raise BitcipherError(

@@ -76,6 +76,17 @@ def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[RayConne
         ray.shutdown()
 
 
+def _job_settings() -> dict[str, Any]:
+    """Return the arguments of `ray.init` in a job of `ray job submit`, none elsewhere.
+
+    Ray lets the workers of a job import modules from its working directory first, where a folder of the user can have
+    the name of a package of bitcipher.
+    """
+    if "RAY_JOB_CONFIG_JSON_ENV_VAR" not in os.environ:
+        return {}
+    return {"runtime_env": {"worker_process_setup_hook": "bitcipher.__main__.find_own_packages_first"}}
+
+
 def _connect(address: str, local: dict[str, Any]) -> Any:
     """Call `ray.init` and return its result.
 
@@ -89,7 +100,8 @@ def _connect(address: str, local: dict[str, Any]) -> Any:
         # Workers import modules from the working directory of the driver first. There, a folder of the user can have
         # the name of a package of bitcipher, so the working directory is the folder of these packages for a moment.
         with _keeping_sigterm(), chdir(PACKAGES):
-            return ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
+            settings = {"log_to_driver": False, "logging_level": logging.ERROR, **local, **_job_settings()}
+            return ray.init(address=address, **settings)
     except (ConnectionError, TimeoutError, RuntimeError, ValueError, RayError) as error:
         if not local:
             raise BitcipherError(f"Cannot reach Ray at {address} ({first_line(error)}): check RAY_ADDRESS.") from None

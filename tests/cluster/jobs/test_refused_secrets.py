@@ -9,7 +9,7 @@ from bitcipher.errors import BitcipherError
 from cluster.cli.main import all_commands
 from cluster.jobs.known_secrets import describe_file, describe_variable
 from cluster.jobs.submit import read_variables, submit
-from cluster.jobs.working_dir import pack
+from cluster.jobs.working_dir import pack_files
 
 COMMANDS = all_commands()
 ARMOR = "-----BEGIN {}-----\nMIIEvQ\n-----END {}-----\n"
@@ -75,7 +75,7 @@ def test_each_kind_of_secret_is_recognized(name):
 def test_all_secrets_are_named_in_one_sentence_and_nothing_is_sent(tmp_path, target):
     folder = fill(tmp_path / "extra", KEYS | HARMLESS)
     with pytest.raises(BitcipherError, match=r"everyone who sees the job could read.*`--include`") as error:
-        pack(target, str(folder))
+        pack_files(target, str(folder))
     assert all(f"{name} (" in str(error.value) for name in KEYS)
     assert not any(f"{name} (" in str(error.value) for name in HARMLESS)
     assert "hunter2" not in str(error.value)
@@ -83,7 +83,7 @@ def test_all_secrets_are_named_in_one_sentence_and_nothing_is_sent(tmp_path, tar
 
 
 def test_harmless_files_are_sent(tmp_path, target):
-    pack(target, str(fill(tmp_path / "extra", HARMLESS)))
+    pack_files(target, str(fill(tmp_path / "extra", HARMLESS)))
     assert all((target / name).is_file() for name in HARMLESS)
 
 
@@ -92,9 +92,9 @@ def test_included_files_are_sent(tmp_path, target):
         tmp_path / "extra", {"keys/id_rsa": "x", "server.pem": KEYS["server.pem"], ".env": "A=1", ".git/x": ""}
     )
     with pytest.raises(BitcipherError, match=r"has server\.pem \(a private key\), which") as error:
-        pack(target, str(folder), ["keys/id_rsa", ".env"])
+        pack_files(target, str(folder), ["keys/id_rsa", ".env"])
     assert "id_rsa" not in str(error.value)
-    pack(target, str(folder), ["keys/id_rsa", "./server.pem", ".env"])
+    pack_files(target, str(folder), ["keys/id_rsa", "./server.pem", ".env"])
     assert all((target / name).is_file() for name in ("keys/id_rsa", "server.pem", ".env"))
     assert not (target / ".git").exists()
 
@@ -104,9 +104,9 @@ def test_included_names_are_files_of_the_directory(tmp_path, target, name):
     folder = fill(tmp_path / "extra", {"keys/id_rsa": "x"})
     (tmp_path / "secret").write_text("x")
     with pytest.raises(BitcipherError, match=r"has no file .*`--include` takes the path of a file in this directory"):
-        pack(target, str(folder), ["keys/id_rsa", name])
+        pack_files(target, str(folder), ["keys/id_rsa", name])
     with pytest.raises(BitcipherError, match="give both"):
-        pack(target, None, [name])
+        pack_files(target, None, [name])
 
 
 @pytest.mark.parametrize(
@@ -126,12 +126,12 @@ def test_modules_that_shadow_others_are_refused(tmp_path, target, name):
     folder = fill(tmp_path / "extra", {name: "", "helpers.py": "", "other/random.py": "", "words/typing/x.py": ""})
     shown = f"{name.partition('/')[0]}/" if "/" in name else name
     with pytest.raises(BitcipherError, match=rf"extra has {shown}, which Python would import instead"):
-        pack(target, str(folder))
+        pack_files(target, str(folder))
 
 
 def test_other_modules_and_data_are_sent(tmp_path, target):
     names = ["helpers.py", "other/random.py", "json/words.txt", "random.txt", "numpy.yaml", "setup/test.txt"]
-    pack(target, str(fill(tmp_path / "extra", dict.fromkeys(names, ""))))
+    pack_files(target, str(fill(tmp_path / "extra", dict.fromkeys(names, ""))))
     assert all((target / name).is_file() for name in names)
 
 

@@ -1,6 +1,7 @@
 """Commands as jobs of a real Ray cluster, and submissions that are refused."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,8 +16,8 @@ from bitcipher.errors import BitcipherError
 from cluster.cli.main import all_commands
 from cluster.jobs.job_paths import paths_of, translate_paths
 from cluster.jobs.job_server import connect, find_address, is_loopback
-from cluster.jobs.submit import jobs_of, read_variables, start_job, submit
-from cluster.jobs.working_dir import PACKAGES, pack
+from cluster.jobs.submit import jobs_of, read_variables, start_job, submit, wait_for
+from cluster.jobs.working_dir import PACKAGES, pack_code, pack_files
 from cluster.metavars import BUILD, MODEL, NAME_OR_PATH, PATH, VERSION_OR_PATH
 
 COMMANDS = all_commands()
@@ -79,6 +80,29 @@ def test_working_dir_and_variables_reach_the_job(ray_cluster, tmp_path):
     assert "there is no option `bitz`" in client.get_job_logs(job)
     variables = client.get_job_info(job).runtime_env["env_vars"]
     assert variables == {"COLUMNS": "200", "RAY_USAGE_STATS_ENABLED": "0"}
+
+
+@pytest.mark.long
+def test_code_of_the_user_with_names_of_our_packages_is_not_imported(ray_cluster, corpus, tmp_path):
+    for name in ("training", "cluster", "bitcipher"):
+        (tmp_path / "mine" / name).mkdir(parents=True)
+        (tmp_path / "mine" / name / "__init__.py").write_text("raise SystemExit('mine')\n")
+    (tmp_path / "mine" / "pipelines.py").write_text("raise SystemExit('mine')\n")
+    build = ("build", corpus, "--min-count", 3, "--tokenizer", "whitespace", "--workers", 1)
+    submission = ("submit", "--address", ray_cluster.jobs, "--working-dir", "mine", "--")
+    result = bitcipher(*submission, *build, "--out", tmp_path / "submitted", cwd=tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    (tmp_path / "mine" / "bitcipher" / "__init__.py").unlink()  # the nodes have that of this installation
+    (tmp_path / "mine" / "bitcipher").rmdir()
+    job = connect(ray_cluster.jobs)
+    command = shlex.join(map(str, [sys.executable, "-c", "from bitcipher.__main__ import main; main()", *build]))
+    settings = {"working_dir": str(tmp_path / "mine"), "env_vars": {"PYTHONPATH": str(ROOT)}}
+    name = job.submit_job(entrypoint=f"{command} --out {tmp_path}/own", runtime_env=settings)
+    assert wait_for(job, name).status == "SUCCEEDED", job.get_job_logs(name)
+    assert (
+        bitcipher("neighbors", tmp_path / "own", "the").stdout
+        == bitcipher("neighbors", tmp_path / "submitted", "the").stdout
+    )
 
 
 @pytest.mark.long
@@ -243,8 +267,7 @@ def test_path_arguments_of_every_command_are_translated(monkeypatch, tmp_path, l
 
 
 def test_packed_code_has_no_caches_and_runs(tmp_path):
-    pack(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(PACKAGES)
+    assert pack_code(tmp_path) == [tmp_path / name for name in PACKAGES]
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     # Code only: a model, text or a cache that is packed by mistake is larger than all of it, and every job uploads it.
     assert sum(path.stat().st_size for path in files) < 4_000_000
@@ -261,23 +284,21 @@ def test_packed_code_has_no_caches_and_runs(tmp_path):
     assert result.stdout.count(str(tmp_path)) == 2
 
 
-def test_large_working_dirs_and_names_of_packages_are_refused(tmp_path):
+def test_large_working_dirs_are_refused(tmp_path):
     extra, target = tmp_path / "extra", tmp_path / "target"
     target.mkdir()
     with pytest.raises(BitcipherError, match="does not exist"):
-        pack(target, str(extra))
+        pack_files(target, str(extra))
     extra.mkdir()
     (extra / "words.txt").write_text("a\n")
     (extra / ".git").mkdir()
     (extra / ".git" / "config").write_text("")
-    pack(target, str(extra))
-    assert sorted(path.name for path in target.iterdir()) == sorted([*PACKAGES, "words.txt"])
+    pack_files(target, str(extra))
+    assert sorted(path.name for path in target.iterdir()) == ["words.txt"]
     with (extra / "corpus.txt").open("wb") as stream:
         stream.truncate(60_000_000)
     with pytest.raises(BitcipherError, match="60 MB, but at most 50 MB"):
-        pack(target, str(extra))
-    with pytest.raises(BitcipherError, match="contains `bitcipher`"):
-        pack(target, str(ROOT))
+        pack_files(target, str(extra))
 
 
 class BusyCluster:
@@ -317,7 +338,7 @@ def test_links_that_leave_the_working_dir_are_refused(tmp_path):
     (folder / "words.txt").write_text("words")
     (folder / ".env").write_text("secret")
     (folder / "inside").symlink_to("words.txt")
-    pack(target, str(folder))
+    pack_files(target, str(folder))
     assert (target / "inside").read_text() == "words"
     assert not (target / "inside").is_symlink()
     for place in ("../secret", str(tmp_path / "secret"), "..", ".env", "loop", "../extra-2"):
@@ -326,9 +347,9 @@ def test_links_that_leave_the_working_dir_are_refused(tmp_path):
         if place == "loop":
             link.unlink()
             (folder / "lists" / "loop").symlink_to("loop")
-            pack(target, str(folder))  # it leads nowhere, so nothing is sent
+            pack_files(target, str(folder))  # it leads nowhere, so nothing is sent
             continue
         with pytest.raises(BitcipherError, match=r"lists/link is a symbolic link to .*, which --working-dir does not"):
-            pack(target, str(folder))
+            pack_files(target, str(folder))
         link.unlink()
     assert not any("secret" in path.read_text() for path in target.rglob("*") if path.is_file() and path.suffix == "")
