@@ -47,6 +47,20 @@ class SuggestingGroup(TyperGroup):
             error.message = f"No such command {args[0]!r}{hint}"
             raise
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that the arguments name.
+
+        Raises:
+            UsageError: if its arguments are wrong. The error has the context of this command.
+        """
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            command: Any = ctx.invoked_subcommand and self.get_command(ctx, ctx.invoked_subcommand)
+            if command and error.ctx is None:  # an option without its value
+                error.ctx = typer.Context(command, info_name=ctx.invoked_subcommand, parent=ctx)
+            raise
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands."""
         commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}

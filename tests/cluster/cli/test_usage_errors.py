@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 from cluster.cli.main import AllCommands, all_commands, app
 
 SENTENCES = {
-    "build --out": "Option '--out' requires an argument; see `bitcipher --help`.",
+    "build --out": "Option '--out' requires an argument; see `bitcipher build --help`.",
+    "study arabic arcd --out": "Option '--out' requires an argument; see `bitcipher study arabic arcd --help`.",
     "build corpus": "Missing option '--out'; see `bitcipher build --help`.",
     "build corpus --out x --windows 2": "No such option: --windows (Possible options: --noise, --window); see "
     "`bitcipher build --help`.",
