@@ -1,6 +1,5 @@
-"""Options of recipes by dotted names: NAME=VALUE settings, and NAME=VALUES items of searches."""
+"""Options of recipes by dotted names, which users set as NAME=VALUE."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,25 +23,6 @@ def apply_settings(values: dict[str, Any], source: str, settings: Sequence[str])
     for setting in settings:
         _apply(values, setting)
     return f"{source} with --set {' '.join(settings)}" if settings else source
-
-
-def parse_values(item: str, flag: str) -> tuple[str, Any]:
-    """Return the name of an option and its possible values, which a user gave as NAME=VALUES.
-
-    Args:
-        item: name and values, such as "loop.batch_size=[16, 32]"; values are YAML.
-        flag: option of the command line, for error messages.
-
-    Raises:
-        BitcipherError: if the item is not NAME=VALUES, or the values are not YAML.
-    """
-    name, equals, text = item.partition("=")
-    if not equals or not name:
-        raise BitcipherError(f"`{flag}` must be NAME=VALUES, such as loop.batch_size=[16, 32], got {item!r}.")
-    try:
-        return name, yaml.load(text, SafeLoader)
-    except (yaml.YAMLError, RecursionError, ValueError):
-        raise BitcipherError(f"The values of `{flag} {item}` are not valid YAML.") from None
 
 
 def _apply(values: dict[str, Any], setting: str) -> None:
@@ -74,25 +54,3 @@ def set_option(values: dict[str, Any], name: str, value: Any, setting: str) -> N
         if not isinstance(values, dict):
             raise BitcipherError(f"The setting {setting!r} is invalid, because `{group}` is not a group of options.")
     values[last] = value
-
-
-def get_option(values: dict[str, Any], name: str) -> Any:
-    """Return an option in the plain values of a recipe, or None if it has no such option.
-
-    Args:
-        values: options by name, nested by group.
-        name: dotted name of the option.
-    """
-    value: Any = values
-    for part in name.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
-    return value
-
-
-def format_value(value: Any) -> str:
-    """Return the value of an option for tables and messages; numbers have at most six digits.
-
-    >>> format_value(3e-05), format_value([16, 32]), format_value("linear")
-    ('3e-05', '[16, 32]', 'linear')
-    """
-    return f"{value:g}" if isinstance(value, float) else json.dumps(value) if not isinstance(value, str) else value

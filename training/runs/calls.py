@@ -1,24 +1,17 @@
-"""Calls of training functions in other processes, and SIGTERM while they run."""
+"""Training functions in other processes: their errors, and SIGTERM while they run."""
 
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any
 
 from bitcipher.errors import first_line
 from bitcipher.files import storage
 
 Config = dict[str, Any]
-
-
-def call(function: Sequence[str], config: Config) -> None:
-    """Call a function, given by module and name, so that any process can import it."""
-    module, name = function
-    getattr(import_module(module), name)(config)
 
 
 def describe_failure(error: Exception) -> str:

@@ -5,12 +5,13 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, NoReturn
 
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.files import storage
 from pipelines.runtime.ray_cluster import ray_cluster
-from training.runs.calls import Config, call, describe_failure, writing_stop_file
+from training.runs.calls import Config, describe_failure, writing_stop_file
 from training.runs.ray_storage import ray_storage
 
 # Maximum number of successive attempts without a new checkpoint whose workers died. After any progress, they are
@@ -173,7 +174,8 @@ def _call_on_worker(values: Config) -> None:
     """
     _select_device()
     try:
-        call(values["function"], values["config"])
+        module, name = values["function"]
+        getattr(import_module(module), name)(values["config"])
     except SystemExit:  # after a checkpoint, because the run was asked to stop
         return
     except BitcipherError as error:

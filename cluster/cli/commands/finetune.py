@@ -81,7 +81,7 @@ def finetune(
     from training.runs.launch.finetuning import launch_finetuning
     from training.search.finetuning_grid.grid import launch_grid
     from training.search.finetuning_grid.options import GridOptions
-    from training.search.trial_executor import TrialResources
+    from training.search.trials import TrialResources
     from training.tasks.finetuning.options import make_finetune_options
 
     values = {"model": model, "task": task, "data": data, "vocabulary": vocabulary, "random_init": random_init}

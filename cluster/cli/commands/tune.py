@@ -61,7 +61,7 @@ def tune(
     from cluster.cli.display.markdown import print_markdown
     from pipelines.runtime.progress import StageProgress
     from training.runs.recipe import find_recipe, read_recipe
-    from training.search.trial_executor import TrialResources
+    from training.search.trials import TrialResources
     from training.search.tune.options import SearchOptions
     from training.search.tune.search import launch_search
 

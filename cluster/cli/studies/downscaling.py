@@ -80,7 +80,7 @@ def sweep(
     require_extra("training", "`bitcipher sweep`")
     from cluster.cli.display.console import OUT
     from pipelines.runtime.progress import StageProgress
-    from training.search.trial_executor import TrialResources
+    from training.search.trials import TrialResources
     from training.studies.downscaling.sweep.options import find_study, read_study
 
     if scale is not None and budget is not None:

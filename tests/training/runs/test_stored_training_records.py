@@ -14,7 +14,7 @@ from training.loop.metrics_logger import MetricsLine
 from training.loop.trackers.base import TrackerIds
 from training.runs.recipe import Recipe
 from training.runs.run_files import PretrainingConfig
-from training.search.tune.results import TrialScore
+from training.search.trial_runs import TrialEnd
 from training.studies.bit_cipher.cells import StoredCell
 from training.studies.downscaling.sweep.budget import Speed
 from training.studies.downscaling.sweep.options import Study
@@ -58,8 +58,8 @@ SPEED = Speed(flops_per_second=1e9, step_seconds=0.01, max_concurrent_trials=2)
 RECORDS = [
     StoredCell.parse(CELL),
     StoredChoice.parse(CHOICE),
-    TrialScore(validation_loss=1.5, perplexity=4.5),
-    TrialScore(diverged="The loss is not finite."),
+    TrialEnd(validation_loss=1.5, perplexity=4.5),
+    TrialEnd(diverged="The loss is not finite."),
     FittedStudy(scale=0.5, seconds=3600.0, speed=SPEED, study=Study()),
     FittedStudy(scale=None, seconds=None, speed=None, study=Study(sources=("corpus",))),
     PretrainingConfig(recipe=Recipe(), text="text", vectors=None, folder="run"),

@@ -1,6 +1,5 @@
 """Options of a grid, and its trials. This module is imported to check options, so it does not import torch."""
 
-import copy
 import itertools
 from dataclasses import dataclass
 from typing import Any, Self
@@ -9,7 +8,7 @@ from pydantic import model_validator
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files.records import Record, Strings
-from bitcipher.files.settings import format_value, get_option, parse_values, set_option
+from training.search.varied_options import format_settings, get_option, parse_values, with_options
 from training.tasks.finetuning.options import FinetuneOptions
 
 GRID = "grid.json"
@@ -71,9 +70,7 @@ def parse_grid_item(item: str) -> tuple[str, list[Any]]:
     >>> parse_grid_item("loop.batch_size=[16, 32]")
     ('loop.batch_size', [16, 32])
     """
-    name, values = parse_values(item, "--grid")
-    if name in _FIXED:
-        raise BitcipherError(f"`--grid` cannot vary {name}: {_FIXED[name]}.")
+    name, values = parse_values(item, "--grid", _FIXED)
     if not isinstance(values, list) or not values:
         raise BitcipherError(f"`--grid {item}` must give a list of values, such as [16, 32].")
     return name, values
@@ -90,28 +87,19 @@ def make_trials(options: GridOptions) -> list[GridTrial]:
     varied = options.values
     seeds = varied.pop(SEED, [options.finetuning.seed])
     combinations = [dict(zip(varied, values, strict=True)) for values in itertools.product(*varied.values())]
-    trials = []
+    base, trials = options.finetuning.to_dict(), []
     for number, settings in enumerate(combinations):
         for seed in seeds:
-            trial = _make_options(options.finetuning, {**settings, SEED: seed})
+            settings_of_trial = {**settings, SEED: seed}
+            source = f"The trial with {format_settings(settings_of_trial)}"
+            trial = FinetuneOptions.parse(with_options(base, settings_of_trial), source)
             plain = trial.to_dict()
             values = {name: get_option(plain, name) for name in varied}
             trials.append(GridTrial(f"{number:03d}-{trial.seed}", number, values, trial))
     for first, second in itertools.combinations(trials, 2):
         if first.options == second.options:
             raise BitcipherError(
-                f"`--grid` gives two equal trials ({_describe({**second.settings, SEED: second.options.seed})}); "
+                f"`--grid` gives two equal trials ({format_settings({**second.settings, SEED: second.options.seed})}); "
                 "remove repeated values."
             )
     return trials
-
-
-def _make_options(base: FinetuneOptions, settings: dict[str, Any]) -> FinetuneOptions:
-    values = copy.deepcopy(base.to_dict())
-    for name, value in settings.items():
-        set_option(values, name, value, f"{name}={value}")
-    return FinetuneOptions.parse(values, f"The trial with {_describe(settings)}")
-
-
-def _describe(settings: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={format_value(value)}" for name, value in settings.items())

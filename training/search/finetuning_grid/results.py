@@ -10,19 +10,13 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
 from bitcipher.files.markdown import escape, format_spread, format_table
 from bitcipher.files.records import FROM_LIST, Record
-from bitcipher.files.settings import format_value
 from training.loop.file_names import ENDED
 from training.search.finetuning_grid.options import GridOptions, GridTrial
+from training.search.trial_runs import TrialEnd
+from training.search.varied_options import format_value
 from training.tasks.finetuning.run_files import PREDICTIONS, TASK_INFO, Predictions, Scores, TaskInfo
 
 RESULTS, TABLE = "trials.json", "trials.md"
-
-
-class GridTrialEnd(Record):
-    """End of a trial that diverged; stored as `ended.json`."""
-
-    diverged: str
-    """Sentence on the divergence."""
 
 
 class TrialOutcome(Record):
@@ -80,7 +74,7 @@ def read_outcome(folder: str) -> TrialOutcome:
         BitcipherError: if a file of the run is missing or damaged.
     """
     if storage.exists(storage.join(folder, ENDED)):
-        return TrialOutcome(diverged=GridTrialEnd.read(storage.join(folder, ENDED)).diverged)
+        return TrialOutcome(diverged=TrialEnd.read(storage.join(folder, ENDED)).diverged)
     info, result = TaskInfo.read(storage.join(folder, TASK_INFO)), Predictions.read(storage.join(folder, PREDICTIONS))
     return TrialOutcome(
         main_metric=info.main_metric, steps=info.max_steps, scores=result.scores, baselines=result.baselines

@@ -7,22 +7,12 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
 from bitcipher.files.markdown import escape, format_table
 from bitcipher.files.records import FROM_LIST, Record
-from bitcipher.files.settings import format_value
+from training.search.trial_runs import TrialEnd
 from training.search.tune.options import SearchOptions
 from training.search.tune.trial_recipes import TuningTrial
+from training.search.varied_options import format_value
 
 RESULTS, TABLE, BEST = "trials.json", "trials.md", "best.yaml"
-
-
-class TrialScore(Record):
-    """End of a trial; stored as `ended.json` in the folder of its run."""
-
-    validation_loss: float | None = None
-    """Validation loss by the objective of the recipe of the search, in nats; None if the trial diverged."""
-    perplexity: float | None = None
-    """Validation perplexity; None if the trial diverged, or the objective has none."""
-    diverged: str | None = None
-    """Sentence on the divergence; None if there was none."""
 
 
 class TrialResult(Record):
@@ -36,7 +26,7 @@ class TrialResult(Record):
     """Number of updates of the weights."""
     tokens: int
     """Number of tokens that the trial was trained on."""
-    score: TrialScore
+    score: TrialEnd
 
 
 class SearchResults(Record):
@@ -49,7 +39,7 @@ class SearchResults(Record):
     """Name of the best trial of each init."""
 
 
-def make_result(trial: TuningTrial, score: TrialScore) -> TrialResult:
+def make_result(trial: TuningTrial, score: TrialEnd) -> TrialResult:
     """Return the result of a trial that has ended."""
     recipe = trial.recipe
     length = recipe.make_objective().text_length(recipe.model.max_position_embeddings)
@@ -64,7 +54,7 @@ def make_result(trial: TuningTrial, score: TrialScore) -> TrialResult:
     )
 
 
-def write_results(options: SearchOptions, trials: Sequence[TuningTrial], scores: Sequence[TrialScore], out: str) -> str:
+def write_results(options: SearchOptions, trials: Sequence[TuningTrial], scores: Sequence[TrialEnd], out: str) -> str:
     """Write the results of a search, and return their table in Markdown.
 
     `best.yaml` is the recipe of the trial with the lowest loss. If there are several inits, `best-INIT.yaml` is the

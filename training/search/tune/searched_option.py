@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files.records import FROM_LIST, Float, Record
-from bitcipher.files.settings import parse_values
+from training.search.varied_options import parse_values
 
 # Losses of trials are comparable only if they are of the same tokens, so a search varies no options of the text.
 GROUPS = ("model", "objective", "embeddings", "loop")
@@ -81,9 +81,7 @@ def parse_searched_option(text: str) -> SearchedOption:
     >>> parse_searched_option("loop.batch_size=[16, 32]").value_at(0.5)
     32
     """
-    name, values = parse_values(text, "--search")
-    if name in _FIXED:
-        raise BitcipherError(f"`--search` cannot vary {name}: {_FIXED[name]}.")
+    name, values = parse_values(text, "--search", _FIXED)
     if name.partition(".")[0] not in GROUPS or name in GROUPS:
         groups = ", ".join(f"{group}.…" for group in GROUPS)
         raise BitcipherError(f"`--search` varies options of a recipe ({groups}), got {name!r}.")

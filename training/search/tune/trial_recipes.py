@@ -5,16 +5,15 @@ numbers (Bergstra & Bengio 2012, "Random Search for Hyper-Parameter Optimization
 seed and on i only, so a search with more trials begins with the same ones.
 """
 
-import copy
 import math
 from dataclasses import dataclass
 from typing import Any
 
 from scipy.stats import qmc
 
-from bitcipher.files.settings import get_option, set_option
 from training.runs.recipe import Recipe
 from training.search.tune.options import SearchOptions
+from training.search.varied_options import format_settings, get_option, with_options
 
 # More than any loop validation of a number of steps needs, until the budget determines it.
 _MANY_STEPS = 2**40
@@ -68,13 +67,10 @@ def make_trials(options: SearchOptions) -> list[TuningTrial]:
 
 
 def _make_recipe(options: SearchOptions, settings: dict[str, Any], init: str, name: str) -> Recipe:
-    values = copy.deepcopy(options.recipe.to_dict())
+    values = options.recipe.to_dict()
     values["embeddings"] |= {"init": init} if init == "cipher" else {"init": init, "vectors": None, "build": {}}
-    for option, value in settings.items():
-        set_option(values, option, value, f"{option}={value}")
-    source = (
-        f"The trial {name} ({', '.join(f'{option}={value}' for option, value in settings.items()) or 'the recipe'})"
-    )
+    values = with_options(values, settings)
+    source = f"The trial {name} ({format_settings(settings) or 'the recipe'})"
     # Numbers of steps are checked when they are known.
     unlimited = Recipe.parse({**values, "loop": {**values["loop"], "max_steps": _MANY_STEPS}}, source)
     length = unlimited.make_objective().text_length(unlimited.model.max_position_embeddings)

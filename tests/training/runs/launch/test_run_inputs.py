@@ -19,7 +19,7 @@ from training.runs.prepare import recipe_inputs
 from training.runs.recipe import Recipe
 from training.search.finetuning_grid.grid import launch_grid
 from training.search.finetuning_grid.options import GridOptions
-from training.search.trial_executor import TrialResources
+from training.search.trials import TrialResources
 from training.tasks.finetuning.options import make_finetune_options
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
+from training.runs import pretraining_run
 from training.runs.recipe import read_recipe
-from training.search import trial_executor
-from training.search.tune import trial_run
+from training.search.trials import has_ended
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -119,8 +119,8 @@ def test_interrupted_search_gives_the_results_of_an_uninterrupted_one(folder, tm
 
         return run_pretraining(values, stop)
 
-    run_pretraining = trial_run.run_pretraining
-    monkeypatch.setattr(trial_run, "run_pretraining", interrupted)
+    run_pretraining = pretraining_run.run_pretraining
+    monkeypatch.setattr(pretraining_run, "run_pretraining", interrupted)
     out = tmp_path / "interrupted"
     assert tune(folder, out, *options).exit_code == 130
     assert not (out / "trials.json").exists()
@@ -226,4 +226,4 @@ def test_damage_in_a_search_is_found(search, tmp_path):
 
 def test_stored_recipes_are_plain_yaml(search):
     assert yaml.safe_load((search / "best.yaml").read_text())["loop"]["max_steps"] == 6
-    assert trial_executor.has_ended(str(search / "trials" / "000-random"))
+    assert has_ended(str(search / "trials" / "000-random"))

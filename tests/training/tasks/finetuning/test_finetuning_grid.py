@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from bitcipher.errors import BitcipherError
 from cluster.cli.main import app
-from training.search.finetuning_grid import trial_run
+from training.tasks.finetuning import finetuning_run
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -98,8 +98,8 @@ def test_interrupted_grid_gives_the_results_of_an_uninterrupted_one(inputs, grid
 
         return run_finetuning(values, stop)
 
-    run_finetuning = trial_run.run_finetuning
-    monkeypatch.setattr(trial_run, "run_finetuning", interrupted)
+    run_finetuning = finetuning_run.run_finetuning
+    monkeypatch.setattr(finetuning_run, "run_finetuning", interrupted)
     assert finetune(inputs, out).exit_code == 130
     assert not (out / "trials.json").exists()
     done(inputs, out)

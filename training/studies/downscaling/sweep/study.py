@@ -1,8 +1,7 @@
 """Stages of a study: language, pre-training, fine-tuning, report. Finished work is not repeated."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from pydantic import Field
 
@@ -12,15 +11,14 @@ from bitcipher.files.records import Float, Record
 from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
-from pipelines.store.recorded_inputs import GivenInputs
 from training.loop.file_names import CONFIG as PRETRAINING
 from training.loop.file_names import ENDED
-from training.runs.launch.run_dir import check_run, leasing_run_dir, prepare_run_dir, run_folder
+from training.runs.launch.run_dir import leasing_run_dir, run_folder
 from training.runs.prepare.recipe_inputs import inputs_of_recipes
 from training.runs.prepare.vectors import prepare_vectors
 from training.runs.recipe import Recipe
-from training.search.trial_executor import TrialResources, has_ended, run_stage
-from training.search.trials import Trial
+from training.search.trial_runs import TrialEnd, finetune_trial
+from training.search.trials import Trial, TrialResources, TrialRun, has_ended, run_stage
 from training.studies.downscaling.sweep.budget import Speed, fit_budget, scale_study
 from training.studies.downscaling.sweep.findings import Findings
 from training.studies.downscaling.sweep.language_data import PreparedLanguage, prepare_languages, read_tokenizer_rows
@@ -28,7 +26,7 @@ from training.studies.downscaling.sweep.options import Study
 from training.studies.downscaling.sweep.page import write_report
 from training.studies.downscaling.sweep.speed import measure_speed
 from training.studies.downscaling.sweep.trial_results import at_step, read_model, read_score
-from training.studies.downscaling.sweep.trial_runs import TrialEnd, finetune_trial, pretrain_trial
+from training.studies.downscaling.sweep.trial_runs import pretrain_trial
 from training.studies.downscaling.sweep.trials import (
     FinetuningTrial,
     PretrainingTrial,
@@ -103,13 +101,13 @@ def run_study(fitted: FittedStudy, out: str, resources: TrialResources, progress
         runs = _model_runs(trials, study, languages, out, runtime)
         # All of them before anything is written.
         for run in runs:
-            run.check(PRETRAINING, progress)
+            run.check(progress)
         for run in _task_runs(finetuning_trials(study, trials), study, out):
-            if has_ended(run.folder):
-                run.check(FINETUNING, progress)
+            if run.has_ended:
+                run.check(progress)
         _write_study(fitted, out)
         pretraining = [
-            _prepare_model(run, trial, languages[trial.language], out, runtime, progress)
+            _prepare_model(run, languages[trial.language], out, runtime, progress)
             for run, trial in zip(runs, trials, strict=True)
         ]
     # The runtime is closed, so that its actors hold no CPU that the trials need.
@@ -118,12 +116,8 @@ def run_study(fitted: FittedStudy, out: str, resources: TrialResources, progress
     task_trials = finetuning_trials(study, finished)
     task_runs = _task_runs(task_trials, study, out)
     for run in task_runs:  # again, because models can have been trained anew
-        run.check(FINETUNING, progress)
-    finetuning = [
-        Trial(trial.name, _import_path(finetune_trial), run.prepare(FINETUNING, {}))
-        for run, trial in zip(task_runs, task_trials, strict=True)
-    ]
-    run_stage(finetuning, "finetune", resources, out, progress)
+        run.check(progress)
+    run_stage([run.prepare(finetune_trial) for run in task_runs], "finetune", resources, out, progress)
     models = [
         read_model(
             trial,
@@ -192,31 +186,13 @@ def _write_study(fitted: FittedStudy, out: str) -> None:
     json_files.write(storage.join(out, STUDY), fitted.redacted().to_dict())
 
 
-@dataclass(frozen=True)
-class _StudyRun:
-    """Run of a trial: its folder, the options in its config, and its inputs."""
-
-    folder: str
-    options: dict[str, Any]
-    inputs: GivenInputs
-
-    def check(self, name: str, progress: StageProgress) -> None:
-        """Compare the run with what its folder holds; see `check_run`."""
-        is_finished = has_ended(self.folder)
-        check_run(self.folder, name, self.options, self.inputs, progress, is_finished=is_finished)
-
-    def prepare(self, name: str, values: dict[str, Any]) -> dict[str, Any]:
-        """Write the config with further values, and return it; see `prepare_run_dir`."""
-        return prepare_run_dir(self.folder, name, {**self.options, **values, "folder": self.folder}, self.inputs)
-
-
 def _model_runs(
     trials: Sequence[PretrainingTrial],
     study: Study,
     languages: dict[str, PreparedLanguage],
     out: str,
     runtime: Runtime,
-) -> list[_StudyRun]:
+) -> list[TrialRun]:
     recipes = []
     for trial in trials:
         language = languages[trial.language]
@@ -224,33 +200,27 @@ def _model_runs(
     folders = [storage.join(out, "models", trial.name) for trial in trials]
     inputs = inputs_of_recipes(recipes, runtime)
     return [
-        _StudyRun(folder, {"recipe": recipe.to_dict()}, given)
-        for folder, recipe, given in zip(folders, recipes, inputs, strict=True)
+        TrialRun(trial.name, folder, PRETRAINING, {"recipe": recipe.to_dict()}, given)
+        for trial, folder, recipe, given in zip(trials, folders, recipes, inputs, strict=True)
     ]
 
 
-def _task_runs(trials: Sequence[FinetuningTrial], study: Study, out: str) -> list[_StudyRun]:
+def _task_runs(trials: Sequence[FinetuningTrial], study: Study, out: str) -> list[TrialRun]:
     options = [_finetuning_options(trial, study, out) for trial in trials]
     folders = [storage.join(out, "tasks", trial.name) for trial in trials]
     return [
-        _StudyRun(folder, {"options": each.to_dict()}, given)
-        for folder, each, given in zip(folders, options, inputs_of_runs(options), strict=True)
+        TrialRun(trial.name, folder, FINETUNING, {"options": each.to_dict()}, given)
+        for trial, folder, each, given in zip(trials, folders, options, inputs_of_runs(options), strict=True)
     ]
 
 
 def _prepare_model(
-    run: _StudyRun,
-    trial: PretrainingTrial,
-    language: PreparedLanguage,
-    out: str,
-    runtime: Runtime,
-    progress: StageProgress,
+    run: TrialRun, language: PreparedLanguage, out: str, runtime: Runtime, progress: StageProgress
 ) -> Trial:
-    """Create the directory and the cipher vectors of a pre-training run, and return the call that trains it."""
+    """Create the directory and the cipher vectors of a pre-training run."""
     recipe = Recipe.parse(run.options["recipe"])
     vectors = prepare_vectors(recipe, language.text, storage.join(out, "prepared"), runtime, progress)
-    config = run.prepare(PRETRAINING, {"text": language.text, "vectors": vectors})
-    return Trial(trial.name, _import_path(pretrain_trial), {**config, "test": language.test})
+    return run.prepare(partial(pretrain_trial, test=language.test), {"text": language.text, "vectors": vectors})
 
 
 def _check_tasks(trials: Sequence[FinetuningTrial], study: Study, out: str) -> None:
@@ -272,9 +242,4 @@ def _finetuning_options(trial: FinetuningTrial, study: Study, out: str) -> Finet
 def _is_finished(folder: str) -> bool:
     """Return whether a model was trained until its last step."""
     path = storage.join(folder, ENDED)
-    return storage.exists(path) and TrialEnd.read(path).stopped is None
-
-
-def _import_path(function: Any) -> tuple[str, str]:
-    """Return the module and the name of a function."""
-    return function.__module__, function.__name__
+    return storage.exists(path) and TrialEnd.read(path).diverged is None

@@ -5,8 +5,9 @@ from dataclasses import replace
 from bitcipher.files import storage
 from training.loop.file_names import ENDED
 from training.loop.options import LoopOptions
+from training.search.trial_runs import TrialEnd
 from training.studies.downscaling.sweep.findings import Evaluation, PretrainedModel, Score
-from training.studies.downscaling.sweep.trial_runs import TrialEnd, read_run_metrics
+from training.studies.downscaling.sweep.trial_runs import read_run_metrics
 from training.studies.downscaling.sweep.trials import FinetuningTrial, PretrainingTrial, name_checkpoint
 from training.tasks.finetuning.run_files import PREDICTIONS, TASK_INFO, TaskInfo
 
@@ -34,8 +35,8 @@ def read_model(trial: PretrainingTrial, folder: str, vocabulary: int, loop: Loop
         evaluations=tuple(
             Evaluation(line["step"], loop.count_sequences(line["step"]), line["validation_loss"]) for line in lines
         ),
-        test_loss=ended.test_loss,
-        stopped=ended.stopped,
+        test_loss=ended.validation_loss,
+        stopped=ended.diverged,
     )
 
 
@@ -52,7 +53,7 @@ def read_score(trial: FinetuningTrial, folder: str) -> Score | None:
         metric = TaskInfo.read(storage.join(folder, TASK_INFO)).main_metric
         values = [line[metric] for line in read_run_metrics(folder) if metric in line and line["step"] > 0]
     elif storage.exists(storage.join(folder, ENDED)):
-        stopped = TrialEnd.read(storage.join(folder, ENDED)).stopped
+        stopped = TrialEnd.read(storage.join(folder, ENDED)).diverged
     else:
         return None
     return Score(

@@ -1,74 +1,55 @@
-"""Execution of one trial, in this process or in a process of Ray Tune."""
+"""Pre-training of one trial, which ends early if it makes no progress."""
 
-import math
+from collections.abc import Sequence
 from typing import Any
 
-from bitcipher.files import json_files, storage
-from bitcipher.files.records import Record
+from bitcipher.files import storage
 from training.loop.errors import DivergenceError
-from training.loop.file_names import CHECKPOINTS, CONFIG, ENDED
+from training.loop.file_names import CONFIG
 from training.loop.metrics_logger import read_metrics
 from training.loop.run_store import copying_run
-from training.runs.pretraining_run import evaluate_run, run_pretraining
 from training.runs.recipe import Recipe
-from training.studies.downscaling.sweep.early_stopping import stop_reason
-from training.tasks.finetuning.finetuning_run import run_finetuning
+from training.search import trial_runs
 
+# Fraction of the steps after which a run without progress is stopped. By then, even the smallest models have learned
+# word frequencies.
+_PATIENCE = 0.2
 _ALL_SEQUENCES = 2**62  # more than any test split has
 
 
-class TrialEnd(Record):
-    """End of a trial; stored as `ended.json` at the end of pre-training, or of fine-tuning that diverged."""
-
-    test_loss: float | None = None
-    """Loss on the test split, in nats."""
-    stopped: str | None = None
-    """Reason for an early stop, as a sentence; None if the trial was not stopped."""
-
-
-class _Stopped(Exception):
-    """Raised to stop a run early."""
-
-
-def pretrain_trial(config: dict[str, Any]) -> None:
-    """Pre-train a model, or resume its run; then compute the test loss and write `ended.json`.
+def pretrain_trial(config: dict[str, Any], test: str) -> None:
+    """Pre-train a model, or resume its run; then compute the loss of all test sequences, with fixed masks.
 
     Args:
-        config: values of a `PretrainingConfig`, and `test`, the folder of token shards whose validation split is the
-            test split.
+        config: values of a `PretrainingConfig`.
+        test: folder of token shards whose validation split is the test split.
     """
     folder = config["folder"]
-    loop = config["recipe"]["loop"]
+    recipe = Recipe.parse(config["recipe"], storage.join(folder, CONFIG))
 
     def check_progress(step: int, note: str) -> None:
         # The stop condition can change only after an evaluation.
-        if step % loop["eval_steps"] == 0 and (reason := stop_reason(read_run_metrics(folder), loop["max_steps"])):
-            raise _Stopped(reason)
+        is_evaluated = step % recipe.loop.eval_steps == 0
+        if is_evaluated and (reason := stop_reason(read_run_metrics(folder), recipe.loop.max_steps)):
+            raise DivergenceError(reason)
 
-    try:
-        run_pretraining({name: value for name, value in config.items() if name != "test"}, check_progress)
-    except (DivergenceError, _Stopped) as stopped:
-        _write_end(folder, TrialEnd(stopped=str(stopped)))
-        return
-    loss = _test_loss(config, folder)
-    if math.isfinite(loss):
-        _write_end(folder, TrialEnd(test_loss=loss))
-    else:
-        _write_end(folder, TrialEnd(stopped="The final test loss is not finite."))
+    trial_runs.pretrain_trial(config, recipe, test, _ALL_SEQUENCES, check_progress)
 
 
-def finetune_trial(config: dict[str, Any]) -> None:
-    """Fine-tune a model, or resume its run, and write `ended.json` if it diverges; see `finetuning_run`.
+def stop_reason(lines: Sequence[dict[str, Any]], steps: int) -> str | None:
+    """Return why a run should be stopped, as a sentence, or None if it should continue.
 
-    The fine-tuned weights are removed at the end, because there are dozens of fine-tuning runs per model, and only
-    their scores are used.
+    Args:
+        lines: lines of the run's `metrics.jsonl` so far.
+        steps: number of steps of the whole run.
     """
-    folder = config["folder"]
-    try:
-        run_finetuning(config)
-    except DivergenceError as diverged:
-        _write_end(folder, TrialEnd(stopped=str(diverged)))
-    storage.remove(storage.join(folder, CHECKPOINTS))
+    losses = [(line["step"], line["validation_loss"]) for line in lines if "validation_loss" in line]
+    if not losses:
+        return None
+    first, (step, last) = losses[0][1], losses[-1]
+    if step >= _PATIENCE * steps and step > 0 and last >= first:
+        return f"The loss is {last:.2f} at step {step:,}, not below that of step 0."
+    return None
 
 
 def read_run_metrics(folder: str) -> list[dict[str, Any]]:
@@ -79,13 +60,3 @@ def read_run_metrics(folder: str) -> list[dict[str, Any]]:
     """
     with copying_run(folder) as copy:
         return read_metrics(copy)
-
-
-def _write_end(folder: str, end: TrialEnd) -> None:
-    json_files.write(storage.join(folder, ENDED), end.to_dict())
-
-
-def _test_loss(config: dict[str, Any], folder: str) -> float:
-    """Return the mean loss of all test sequences, with fixed masks."""
-    recipe = Recipe.parse(config["recipe"], storage.join(folder, CONFIG))
-    return evaluate_run(recipe, config["test"], folder, _ALL_SEQUENCES)["validation_loss"]

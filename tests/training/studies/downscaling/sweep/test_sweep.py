@@ -13,11 +13,12 @@ from bitcipher.files import storage
 from cluster.cli.main import app
 from training.loop.checkpoint_folders import latest_checkpoint
 from training.loop.file_names import CHECKPOINTS
-from training.search.trial_executor import TrialResources
+from training.search.trials import TrialResources
 from training.studies.downscaling.sweep import trial_runs
-from training.studies.downscaling.sweep.early_stopping import stop_reason
 from training.studies.downscaling.sweep.options import read_study
 from training.studies.downscaling.sweep.study import fit_study
+from training.studies.downscaling.sweep.trial_runs import stop_reason
+from training.tasks.finetuning import finetuning_run
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -245,9 +246,9 @@ def test_diverged_fine_tuning_is_reported(folder, tmp_path):
 def test_interrupted_study_resumes_to_same_findings(folder, study, findings, tmp_path, monkeypatch):
     out = tmp_path / "out"
 
-    def interrupted(name, at):
+    def interrupted(module, name, at):
         """Interrupt the study at the given call of a function of its trials."""
-        calls, function = iter(range(10**6)), getattr(trial_runs, name)
+        calls, function = iter(range(10**6)), getattr(module, name)
 
         def stopping(*arguments):
             if next(calls) == at:
@@ -255,19 +256,19 @@ def test_interrupted_study_resumes_to_same_findings(folder, study, findings, tmp
             return function(*arguments)
 
         with monkeypatch.context() as patch:
-            patch.setattr(trial_runs, name, stopping)
+            patch.setattr(module, name, stopping)
             result = sweep(folder, out)
         assert result.exit_code == 130
         assert "run the same command again" in result.output
 
     # The first model has seven calls. Call 10 is at step 12 of the second model, which has a checkpoint of step 8.
-    interrupted("stop_reason", 10)
+    interrupted(trial_runs, "stop_reason", 10)
     ended = [run.parent.name for run in (out / "models").glob("*/ended.json")]
     assert len(ended) == 1
     first = trained_in(out)
     (begun,) = (path for path in first if path.parent.name not in ended)
     assert latest_checkpoint(out / begun.parent).name == "00000008"
-    interrupted("run_finetuning", 3)
+    interrupted(finetuning_run, "run_finetuning", 3)
     assert len(list((out / "tasks").glob("*/*/predictions.json"))) == 3
     both = trained_in(out)
     (kept,) = (path for path in first if path.parent.name in ended)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,8 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files
 from pipelines.store.lease import Lease
 from training.loop.stop_request import RUN_LEASE, STOP
-from training.search.trial_executor import TrialResources, run_trials
-from training.search.trials import Trial
+from training.search.trials import Trial, TrialResources, run_trials
+from training.studies.downscaling.sweep.trial_runs import pretrain_trial
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("one_thread")]
 
@@ -58,24 +59,28 @@ def test_concurrent_trials_give_same_findings_and_leave_no_ray_files(folder, fin
     assert {path: path.stat().st_mtime_ns for path in out.rglob("metrics.jsonl")} == curves
 
 
-def pretraining(study, name, target, **loop):
+def trial_of(config, test=""):
+    folder = config["folder"]
+    return Trial(Path(folder).name, folder, partial(pretrain_trial, config, test))
+
+
+def pretraining(study, name, target, text=None, **loop):
     """Return a pre-training trial of the study, with another folder."""
     config = json_files.read(str(study / "models" / name / "run.json"))
     config["recipe"]["loop"] |= loop
     target.mkdir(parents=True)
+    config |= {"folder": str(target)}
     # The validation split of the text serves as the test split.
-    config |= {"folder": str(target), "test": config["text"]}
-    return Trial(target.name, ("training.studies.downscaling.sweep.trial_runs", "pretrain_trial"), config)
+    return trial_of({**config, "text": text or config["text"]}, test=config["text"])
 
 
 @pytest.mark.slow
 def test_error_of_a_trial_stops_the_others_with_a_checkpoint(folder, findings, tmp_path):
     name, loop = tiny_study.SHAPES[0], {"max_steps": 100_000, "eval_steps": 50_000, "save_steps": 50_000}
+    texts = {"long": None, "bad": str(tmp_path / "nowhere"), "waiting": None}
     long, bad, waiting = (
-        pretraining(folder / "straight", name, tmp_path / "models" / each, **loop)
-        for each in ("long", "bad", "waiting")
+        pretraining(folder / "straight", name, tmp_path / "models" / each, text, **loop) for each, text in texts.items()
     )
-    bad.config["text"] = str(tmp_path / "nowhere")
     (tmp_path / "ray-tune-0123abcd").mkdir()  # left by a killed driver
     (tmp_path / "ray-tune-notes").mkdir()  # made by the user
     ended = []
@@ -90,9 +95,7 @@ def test_error_of_a_trial_stops_the_others_with_a_checkpoint(folder, findings, t
 
 
 def test_exception_of_a_trial_is_named_at_once(folder, findings, tmp_path):
-    trial = Trial(
-        "broken", ("training.studies.downscaling.sweep.trial_runs", "pretrain_trial"), {"folder": str(tmp_path)}
-    )
+    trial = trial_of({"folder": str(tmp_path / "broken")})
     with pytest.raises(BitcipherError, match=r"^The trial broken failed \(KeyError: 'recipe'\)"):
         run_trials([trial], TrialResources(1), str(tmp_path), lambda name: None)
 
@@ -102,7 +105,7 @@ def test_missing_gpu_raises(ray_cluster, tmp_path):
 
     if ray.cluster_resources().get("GPU"):
         return
-    trial = Trial("any", ("training.studies.downscaling.sweep.trial_runs", "pretrain_trial"), {})
+    trial = trial_of({"folder": str(tmp_path)})
     with pytest.raises(BitcipherError, match="--gpus"):
         run_trials([trial], TrialResources(1, 0.5), str(tmp_path), lambda name: None)
 

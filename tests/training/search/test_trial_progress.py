@@ -1,30 +1,26 @@
 """Progress of trials."""
 
 import json
-import sys
+from functools import partial
 
 from recorded_bars import RecordedBars
 
 from training.loop.file_names import METRICS
-from training.search.trial_executor import TrialResources, run_stage
-from training.search.trials import Trial
+from training.search.trials import Trial, TrialResources, run_stage
 
 
-def write_metrics(config):
+def write_metrics(folder):
     """Write the metrics of a run, like a trial."""
     lines = [{"step": 0, "perplexity": 1234.5}, {"step": 1200, "loss": 2.5}]
-    with open(f"{config['folder']}/{METRICS}", "w") as stream:
+    with open(f"{folder}/{METRICS}", "w") as stream:
         stream.writelines(json.dumps(line) + "\n" for line in lines)
 
 
-def test_bar_shows_the_step_of_the_running_trial(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "trial_functions", sys.modules[__name__])
+def test_bar_shows_the_step_of_the_running_trial(tmp_path):
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
-    trials = [
-        Trial(name, ("trial_functions", "write_metrics"), {"folder": str(tmp_path / name)})
-        for name in ("first", "second")
-    ]
+    folders = {name: str(tmp_path / name) for name in ("first", "second")}
+    trials = [Trial(name, folder, partial(write_metrics, folder)) for name, folder in folders.items()]
     bars = RecordedBars()
     run_stage(trials, "pretrain", TrialResources(0), str(tmp_path), bars)
     assert bars.shown == [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from training.studies.downscaling.sweep.early_stopping import stop_reason
+from training.studies.downscaling.sweep.trial_runs import stop_reason
 
 
 def lines(*losses, every=10):
