@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedConfig
 
-_DECODERS = ("gpt2", "opt")
+from training.models.encoders import traits_of
 
 
 def document_inputs(config: PreTrainedConfig, document_ids: Tensor) -> dict[str, Any]:
@@ -27,14 +27,15 @@ def document_inputs(config: PreTrainedConfig, document_ids: Tensor) -> dict[str,
     columns = torch.arange(document_ids.shape[1], device=document_ids.device)
     mask = (document_ids[:, :, None] == document_ids[:, None, :])[:, None]
     distances = columns[:, None] - columns
-    if config.model_type in _DECODERS:
+    traits = traits_of(config)
+    if traits.kind == "decoder":
         mask = mask & (distances >= 0)
     starts = torch.ones_like(document_ids, dtype=torch.bool)
     starts[:, 1:] = document_ids[:, 1:] != document_ids[:, :-1]
     positions = columns - torch.where(starts, columns, 0).cummax(dim=1).values
-    if config.model_type == "roberta":
-        positions = positions + config.pad_token_id + 1  # its first position has the row after the padding token's
-    if config.model_type == "modernbert":
+    if traits.positions_after_padding:
+        positions = positions + config.pad_token_id + 1
+    if hasattr(config, "sliding_window"):
         near = mask & (distances.abs() <= config.sliding_window)
         return {"attention_mask": {"full_attention": mask, "sliding_attention": near}, "position_ids": positions}
     return {"attention_mask": mask, "position_ids": positions}

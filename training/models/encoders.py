@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from transformers import BertConfig, DebertaV2Config, ModernBertConfig, PreTrainedConfig, RobertaConfig
 
 from bitcipher.errors import BitcipherError
-from training.models.options import ModelOptions
+from training.models.options import TRAITS, ArchitectureTraits, ModelOptions
 from training.models.projected import ProjectedRobertaConfig
 
 if TYPE_CHECKING:
@@ -100,6 +100,11 @@ def architecture_of(config: PreTrainedConfig) -> str:
     return "deberta" if isinstance(config, DebertaV2Config) else config.model_type
 
 
+def traits_of(config: PreTrainedConfig) -> ArchitectureTraits:
+    """Return the traits of the architecture of a configuration."""
+    return TRAITS[architecture_of(config)]
+
+
 def _dropouts(options: ModelOptions) -> dict[str, Any]:
     return {"hidden_dropout_prob": options.dropout, "attention_probs_dropout_prob": options.dropout}
 
@@ -128,6 +133,6 @@ def _shared(options: ModelOptions, special_tokens: "SpecialTokens", vocab_size: 
 def max_sequence_length(config: PreTrainedConfig) -> int | None:
     """Return the maximum sequence length of a model in tokens, or None if it has no limit, like T5."""
     positions = getattr(config, "max_position_embeddings", None)
-    if positions is not None and architecture_of(config) == "roberta":
+    if positions is not None and traits_of(config).positions_after_padding:
         return positions - max(ROBERTA_OFFSET, config.pad_token_id + 1)
     return positions

@@ -1,6 +1,8 @@
 """Classes of transformers for each family of encoders, and models that hold encoders as parts."""
 
 import copy
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from transformers import (
@@ -29,14 +31,14 @@ class EncoderFamily(NamedTuple):
     config: type[PreTrainedConfig]
     masked: type[PreTrainedModel]
     """Masked language model."""
-    base: type[PreTrainedModel]
-    """Encoder without a head."""
+    base: Callable[[Any], PreTrainedModel]
+    """Encoder without a head and without BERT's pooler."""
 
 
 # By `model_type`.
 FAMILIES = {
-    "bert": EncoderFamily(BertConfig, BertForMaskedLM, BertModel),
-    "roberta": EncoderFamily(RobertaConfig, RobertaForMaskedLM, RobertaModel),
+    "bert": EncoderFamily(BertConfig, BertForMaskedLM, partial(BertModel, add_pooling_layer=False)),
+    "roberta": EncoderFamily(RobertaConfig, RobertaForMaskedLM, partial(RobertaModel, add_pooling_layer=False)),
     "modernbert": EncoderFamily(ModernBertConfig, ModernBertForMaskedLM, ModernBertModel),
     "deberta-v2": EncoderFamily(DebertaV2Config, DebertaWithMaskDecoder, DebertaV2Model),
     "deberta-mask-decoder": EncoderFamily(DebertaMaskDecoderConfig, DebertaWithMaskDecoder, DebertaV2Model),
@@ -60,5 +62,4 @@ def config_of_part(values: dict[str, Any] | None, name: str) -> PreTrainedConfig
 
 def make_base(config: PreTrainedConfig) -> PreTrainedModel:
     """Return an encoder without a head and without BERT's pooler, with random weights."""
-    pooler = {"add_pooling_layer": False} if config.model_type in ("bert", "roberta") else {}
-    return FAMILIES[config.model_type].base(config, **pooler)
+    return FAMILIES[config.model_type].base(config)

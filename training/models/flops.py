@@ -26,7 +26,7 @@ def training_flops(
         BitcipherError: if the architecture is another one, or `decoder_length` is missing for T5, or given for another.
     """
     architecture = architecture_of(config)
-    if (architecture == "t5") != (decoder_length is not None):
+    if config.is_encoder_decoder != (decoder_length is not None):
         raise BitcipherError("`decoder_length` is needed for T5, and for no other architecture.")
     hidden, vocabulary = config.hidden_size, config.vocab_size
     head = linear_flops(predictions, hidden, vocabulary)

@@ -1,5 +1,6 @@
 """Model options: architecture and sizes."""
 
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from pydantic import Field, model_validator
@@ -9,8 +10,35 @@ from bitcipher.files.records import Float, Record
 Architecture = Literal["bert", "roberta", "modernbert", "deberta", "gpt2", "opt", "t5"]
 ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
 EmbeddingSharing = Literal["es", "nes", "gdes"]
-# Architectures of the generator and the discriminator of replaced-token detection, and of encoders with a projector.
-ENCODERS = ("bert", "roberta", "modernbert", "deberta")
+
+
+@dataclass(frozen=True)
+class ArchitectureTraits:
+    """How an architecture reads text, for the code that trains, fine-tunes and evaluates models of all of them."""
+
+    kind: Literal["encoder", "decoder", "encoder-decoder"]
+    token_types: bool = False
+    """Whether there are embeddings for the first and the second text of a pair."""
+    double_end: bool = False
+    """Whether two end tokens separate the texts of a pair."""
+    positions_after_padding: bool = False
+    """Whether the first position is the one after the id of the padding token."""
+    rotary_positions: bool = False
+    """Whether positions have no weights, so that a trained model can be fine-tuned on longer sequences."""
+
+
+TRAITS = {
+    "bert": ArchitectureTraits("encoder", token_types=True),
+    "roberta": ArchitectureTraits("encoder", double_end=True, positions_after_padding=True),
+    "modernbert": ArchitectureTraits("encoder", rotary_positions=True),
+    "deberta": ArchitectureTraits("encoder"),
+    "gpt2": ArchitectureTraits("decoder"),
+    "opt": ArchitectureTraits("decoder"),
+    "t5": ArchitectureTraits("encoder-decoder"),
+}
+ENCODERS = tuple(name for name, traits in TRAITS.items() if traits.kind == "encoder")
+DECODERS = tuple(name for name, traits in TRAITS.items() if traits.kind == "decoder")
+ENCODER_DECODERS = tuple(name for name, traits in TRAITS.items() if traits.kind == "encoder-decoder")
 
 # Standard deviation of the initial weights of all architectures of transformers except T5.
 TRANSFORMERS_INITIALIZER_RANGE = 0.02

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
+from transformers import ModernBertForMaskedLM
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from training.models.deberta import DebertaWithMaskDecoder
@@ -13,11 +14,6 @@ from training.models.next_sentence import ModernBertForPreTraining
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-# `model_type` of a generator with a discriminator.
-REPLACED_TOKENS = "replaced-tokens"
-# `model_type` of an encoder with a projector.
-SENTENCE_VIEWS = "sentence-views"
-
 # Arrays of a batch that are inputs of the model; the other arrays are inputs of the loss.
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -25,7 +21,7 @@ MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 def model_inputs(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> dict[str, Any]:
     """Return the arrays of a batch that the model reads, without those of a decoder."""
     inputs: dict[str, Any] = {name: batch[name] for name in MODEL_INPUTS if name in batch}
-    if model.config.model_type == "modernbert":
+    if isinstance(model, ModernBertForPreTraining):
         inputs.pop("token_type_ids", None)  # only its next-sentence head uses them
     if "document_ids" in batch:
         inputs |= document_inputs(model.config, batch["document_ids"])
@@ -46,7 +42,7 @@ def hidden_states(model: "PreTrainedModel", batch: Mapping[str, Tensor]) -> Tens
     inputs = model_inputs(model, batch)
     if isinstance(model, DebertaWithMaskDecoder):
         return model.decode_masked(inputs)
-    if model.config.model_type != "t5":
+    if not model.config.is_encoder_decoder:
         return model.base_model(**inputs, use_cache=False).last_hidden_state
     return model.decoder(
         input_ids=batch["decoder_input_ids"],
@@ -87,7 +83,7 @@ def logits(model: "PreTrainedModel", hidden: Tensor) -> Tensor:
     Returns:
         [..., V].
     """
-    if model.config.model_type == "t5" and model.config.scale_decoder_outputs:
+    if getattr(model.config, "scale_decoder_outputs", False):  # of T5
         hidden = hidden * model.model_dim**-0.5
     return output_head(model)(hidden)
 
@@ -117,25 +113,26 @@ def input_embeddings(model: "PreTrainedModel") -> nn.Embedding:
 
 def token_tables(model: "PreTrainedModel") -> list[nn.Embedding]:
     """Return all tables that tokens are looked up in: one, or two if there is a discriminator that has its own."""
-    own = model.discriminator.get_input_embeddings() if model.config.model_type == REPLACED_TOKENS else None
+    discriminator = getattr(model, "discriminator", None)
+    own = None if discriminator is None else discriminator.get_input_embeddings()
     return [input_embeddings(model), *([own] if own is not None else [])]
 
 
 def embedding_tables(model: "PreTrainedModel") -> list[nn.Embedding]:
     """Return the tables of token embeddings, which start alike, without a table of differences (`gdes`)."""
-    has_differences = model.config.model_type == REPLACED_TOKENS and model.config.embedding_sharing == "gdes"
+    has_differences = getattr(model.config, "embedding_sharing", None) == "gdes"
     return token_tables(model)[: 1 if has_differences else None]
 
 
 def find_generator(model: "PreTrainedModel") -> "PreTrainedModel":
     """Return the generator of replaced-token detection, or the model itself if it has none."""
-    return model.generator if model.config.model_type == REPLACED_TOKENS else model
+    return getattr(model, "generator", model)
 
 
 def output_head(model: "PreTrainedModel") -> nn.Module:
     """Return the module that maps hidden states to logits, with the dense layer, norm and bias of the architecture."""
     model = find_generator(model)
-    if model.config.model_type == "modernbert":
+    if isinstance(model, ModernBertForMaskedLM):
         return nn.Sequential(model.head, model.decoder)
     return model.cls.predictions if hasattr(model, "cls") else model.lm_head
 

@@ -21,14 +21,14 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from transformers import initialization as init
 
 from training.models.families import FAMILIES, config_of_part, make_base
-from training.models.parts import REPLACED_TOKENS, freeze_unused_parameters
+from training.models.parts import freeze_unused_parameters
 
 
 @strict
 class ReplacedTokenConfig(PreTrainedConfig):
     """Configurations of a generator and a discriminator of the same width and vocabulary."""
 
-    model_type = REPLACED_TOKENS
+    model_type = "replaced-tokens"
 
     generator: dict | None = None
     """Configuration of the generator."""

@@ -12,14 +12,14 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from transformers import initialization as init
 
 from training.models.families import config_of_part, make_base
-from training.models.parts import SENTENCE_VIEWS, hidden_states
+from training.models.parts import hidden_states
 
 
 @strict
 class SentenceViewConfig(PreTrainedConfig):
     """Configuration of an encoder, and the width of the projections."""
 
-    model_type = SENTENCE_VIEWS
+    model_type = "sentence-views"
 
     encoder: dict | None = None
     """Configuration of the encoder."""

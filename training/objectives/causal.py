@@ -7,6 +7,7 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 from training.models.losses import rows_of, score_tokens, summed_loss, sums_of_rows
+from training.models.options import DECODERS
 from training.objectives.base import BatchContext, Objective, documents_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class CausalLM(Objective):
     A sequence is a slice of the token stream. It can contain several documents, each followed by the end token.
     """
 
-    architectures: ClassVar[tuple[str, ...]] = ("gpt2", "opt")
+    architectures: ClassVar[tuple[str, ...]] = DECODERS
 
     document_mask: bool = False
     """Attend only to tokens of the same document, and count positions from its start. By default, tokens attend to all

@@ -10,7 +10,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files.records import Float
 from training.data.counter_rng import derive_key, uniform
 from training.models.losses import score_tokens, summed_loss, sums_of_rows
-from training.models.options import ModelOptions
+from training.models.options import ENCODERS, ModelOptions
 from training.objectives.base import BatchContext, Objective, documents_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class MaskedLM(Objective):
     every row has a prediction. Special tokens are never selected.
     """
 
-    architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta", "modernbert", "deberta")
+    architectures: ClassVar[tuple[str, ...]] = ENCODERS
 
     can_mask_documents: ClassVar[bool] = True
     """Whether `document_mask` is supported."""

@@ -9,6 +9,7 @@ from pydantic import Field
 from bitcipher.files.records import Float
 from training.data.counter_rng import derive_key, uniform
 from training.models.losses import rows_of, summed_loss_and_samples, sums_of_rows
+from training.models.options import ENCODERS
 from training.objectives.base import BatchContext
 from training.objectives.masked import MaskedLM
 
@@ -34,7 +35,7 @@ class ReplacedTokens(MaskedLM):
         *("validation_loss", "perplexity", "masked_accuracy"),
         *("detection_loss", "detection_accuracy", "replaced_accuracy"),
     )
-    architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta", "modernbert", "deberta")
+    architectures: ClassVar[tuple[str, ...]] = ENCODERS
     needs_generator: ClassVar[bool] = True
     can_mask_documents: ClassVar[bool] = False
 

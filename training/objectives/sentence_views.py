@@ -15,7 +15,7 @@ from training.data.examples import Batch, EvaluatedTogether
 from training.data.special_tokens import SpecialTokens, special_tokens
 from training.data.token_sentences import TokenSentences
 from training.data.token_streams import SequenceOrder, TokenDataset
-from training.models.options import ModelOptions
+from training.models.options import ENCODERS, ModelOptions
 from training.objectives.base import ExampleInputs, Objective
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class SentenceViews(Objective):
     The loss is that of all sentences of a batch (see `training.loop.step`). The targets are the sentences.
     """
 
-    architectures: ClassVar[tuple[str, ...]] = ("bert", "roberta", "modernbert", "deberta")
+    architectures: ClassVar[tuple[str, ...]] = ENCODERS
     metrics: ClassVar[tuple[str, ...]] = ("validation_loss", "invariance_loss", "regularization_loss")
     needs_projector: ClassVar[bool] = True
     compares_validation_rows: ClassVar[bool] = True

@@ -10,6 +10,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files.records import Float
 from training.data.counter_rng import derive_key, uniform
 from training.models.losses import rows_of, score_tokens, summed_loss, sums_of_rows
+from training.models.options import ENCODER_DECODERS
 from training.objectives.base import BatchContext, Objective
 from training.objectives.masked import concat_columns
 
@@ -26,7 +27,7 @@ class SpanCorruption(Objective):
     ends with a span, so the targets are "sentinel, span, sentinel, span, ..., end token" without a closing sentinel.
     """
 
-    architectures: ClassVar[tuple[str, ...]] = ("t5",)
+    architectures: ClassVar[tuple[str, ...]] = ENCODER_DECODERS
     metrics: ClassVar[tuple[str, ...]] = ("validation_loss", "perplexity", "perplexity_without_sentinels")
 
     noise_density: Float = Field(0.15, gt=0, le=0.5)

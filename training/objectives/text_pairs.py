@@ -14,6 +14,7 @@ from training.data.special_tokens import SpecialTokens, special_tokens
 from training.data.token_pairs import TokenPairs
 from training.data.token_streams import TokenDataset
 from training.models.losses import score_tokens, summed_loss, sums_of_rows
+from training.models.options import ENCODER_DECODERS
 from training.objectives.base import ExampleInputs, Objective
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class TextPairs(Objective):
     target and its end token. Padding is not predicted.
     """
 
-    architectures: ClassVar[tuple[str, ...]] = ("t5",)
+    architectures: ClassVar[tuple[str, ...]] = ENCODER_DECODERS
     metrics: ClassVar[tuple[str, ...]] = ("validation_loss", "perplexity", "token_accuracy", "sequence_accuracy")
 
     source_column: Column = "source"

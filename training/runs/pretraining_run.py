@@ -25,7 +25,7 @@ from training.models.checkpoint import load_model
 from training.models.embeddings.embedding_table import token_embeddings
 from training.models.embeddings.freeze_schedule import FreezeSchedule, freeze_all_but_embeddings
 from training.models.embeddings.initialize import init_embeddings, scale_embeddings
-from training.models.encoders import architecture_of
+from training.models.encoders import traits_of
 from training.models.flops import training_flops
 from training.models.parts import find_generator
 from training.models.sentence_views import SentenceViewConfig
@@ -102,12 +102,8 @@ def _input_format(model: PreTrainedModel, max_length: int) -> InputFormat:
     """Return the special tokens around the texts that a language model is trained on."""
     config = find_generator(model).config
     config = config.encoder_config() if isinstance(config, SentenceViewConfig) else config
-    architecture = architecture_of(config)
-    if architecture == "t5":
-        return InputFormat("encoder-decoder", max_length)
-    if architecture in ("gpt2", "opt"):
-        return InputFormat("decoder", max_length)
-    return InputFormat("encoder", max_length, architecture == "roberta", architecture == "bert")
+    traits = traits_of(config)
+    return InputFormat(traits.kind, max_length, traits.double_end, traits.token_types)
 
 
 def make_examples(
@@ -137,6 +133,7 @@ def _flops_of_sequence(model: PreTrainedModel, length: int | None) -> Callable[[
     """Return a function of the mean number of predictions, or None if FLOPs are not counted, as of a generator."""
     if length is None or find_generator(model) is not model:
         return None
-    # T5's decoder reads as many tokens as it predicts.
-    is_t5 = architecture_of(model.config) == "t5"
-    return lambda predictions: training_flops(model.config, length, predictions, round(predictions) if is_t5 else None)
+    has_decoder = model.config.is_encoder_decoder  # which reads as many tokens as it predicts
+    return lambda predictions: training_flops(
+        model.config, length, predictions, round(predictions) if has_decoder else None
+    )

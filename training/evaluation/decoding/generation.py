@@ -13,8 +13,10 @@ from training.data.counter_rng import derive_key
 from training.data.special_tokens import SpecialTokens, special_tokens
 from training.data.tokenizer_files import plain_text_tokenizer
 from training.evaluation.decoding.options import DecodingOptions
+from training.models.encoders import architecture_of, max_sequence_length
+from training.models.options import DECODERS, ENCODER_DECODERS
 
-ARCHITECTURES = ("gpt2", "opt", "t5")
+ARCHITECTURES = DECODERS + ENCODER_DECODERS
 
 
 @torch.no_grad()
@@ -40,7 +42,7 @@ def generate(
     encoder, special = plain_text_tokenizer(tokenizer), special_tokens(tokenizer)
     encoded = [encoder.encode(prompt, add_special_tokens=False).ids for prompt in prompts]
     limits = [_max_new_tokens(model, number, len(ids), options.max_new_tokens) for number, ids in enumerate(encoded, 1)]
-    generate_one = _answer if model.config.model_type == "t5" else _continue
+    generate_one = _answer if model.config.is_encoder_decoder else _continue
     texts = []
     for number, (ids, limit) in enumerate(zip(encoded, limits, strict=True)):
         config = generation_config(model, special, limit, options)
@@ -62,7 +64,7 @@ def prepare_model(model: PreTrainedModel, tokenizer: Tokenizer, architectures: S
         BitcipherError: if the model cannot generate, is of another architecture, or does not match the tokenizer.
     """
     n_tokens = vocab_size(tokenizer)
-    if model.config.model_type not in architectures or not model.can_generate():
+    if architecture_of(model.config) not in architectures or not model.can_generate():
         raise BitcipherError(
             f"A {type(model).__name__} cannot generate text; use a model of {', '.join(architectures)}."
         )
@@ -77,9 +79,9 @@ def prepare_model(model: PreTrainedModel, tokenizer: Tokenizer, architectures: S
 
 def _max_new_tokens(model: PreTrainedModel, number: int, prompt_length: int, requested: int) -> int:
     """Return the number of tokens that fit after a prompt, at most `requested`."""
-    if model.config.model_type == "t5":  # T5's relative positions have no limit.
+    positions = max_sequence_length(model.config)
+    if positions is None:
         return requested
-    positions = model.config.max_position_embeddings
     if prompt_length + 1 >= positions:
         raise BitcipherError(
             f"Prompt {number} has {prompt_length:,} tokens, but the model reads at most {positions - 1:,} with the "

@@ -11,8 +11,8 @@ from training.data.special_tokens import special_tokens
 from training.data.tokenizer_files import plain_text_tokenizer
 from training.evaluation.decoding.generation import generation_config, prepare_model
 from training.evaluation.decoding.options import DecodingOptions
+from training.models.options import ENCODER_DECODERS
 
-ENCODER_DECODERS = ("t5",)
 # Maximum number of sources of a batch.
 BATCH_SIZE = 64
 

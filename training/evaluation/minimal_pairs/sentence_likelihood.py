@@ -12,9 +12,7 @@ from training.data.special_tokens import SpecialTokens, special_tokens
 from training.data.tokenizer_files import plain_text_tokenizer
 from training.evaluation.decoding.token_likelihood import ScoredRow, log_likelihoods
 from training.models.encoders import architecture_of, max_sequence_length
-
-CAUSAL = ("gpt2", "opt")
-MASKED = ("bert", "roberta", "modernbert", "deberta")
+from training.models.options import DECODERS, ENCODERS
 
 
 def score_sentences(model: PreTrainedModel, tokenizer: Tokenizer, sentences: Sequence[str]) -> np.ndarray:
@@ -33,30 +31,29 @@ def score_sentences(model: PreTrainedModel, tokenizer: Tokenizer, sentences: Seq
             token, or a sentence has no token or too many.
     """
     architecture = architecture_of(model.config)
-    if architecture not in CAUSAL + MASKED:
-        raise BitcipherError(
-            f"A {type(model).__name__} gives no likelihood of a sentence; use a model of {', '.join(CAUSAL + MASKED)}."
-        )
+    if architecture not in DECODERS + ENCODERS:
+        names = ", ".join(DECODERS + ENCODERS)
+        raise BitcipherError(f"A {type(model).__name__} gives no likelihood of a sentence; use a model of {names}.")
     if vocab_size(tokenizer) > model.config.vocab_size:
         raise BitcipherError(
             f"The model has {model.config.vocab_size:,} tokens, but the tokenizer has {vocab_size(tokenizer):,}; use "
             "the tokenizer that the model was trained with."
         )
     special = special_tokens(tokenizer)
-    if architecture in MASKED and special.mask is None:
+    if architecture in ENCODERS and special.mask is None:
         raise BitcipherError("The tokenizer has no mask token; use the tokenizer that the model was trained with.")
     encoder, limit = plain_text_tokenizer(tokenizer), max_sequence_length(model.config)
     rows: list[ScoredRow] = []
     for index, sentence in enumerate(sentences):
         ids = encoder.encode(sentence, add_special_tokens=False).ids
-        room = None if limit is None else limit - (1 if architecture in CAUSAL else 2)
+        room = None if limit is None else limit - (1 if architecture in DECODERS else 2)
         if not ids:
             raise BitcipherError(f"Sentence {index + 1} has no tokens: {sentence!r}; leave it out.")
         if room is not None and len(ids) > room:
             raise BitcipherError(
                 f"Sentence {index + 1} has {len(ids):,} tokens, but the model reads at most {room:,}; leave it out."
             )
-        rows += _causal_rows(index, ids, special) if architecture in CAUSAL else _masked_rows(index, ids, special)
+        rows += _causal_rows(index, ids, special) if architecture in DECODERS else _masked_rows(index, ids, special)
     return log_likelihoods(model.eval(), rows, len(sentences))
 
 

@@ -24,7 +24,7 @@ from training.loop.training_run import TrainingRun, run_loop
 from training.models.embeddings.embedding_table import token_embeddings
 from training.models.embeddings.freeze_schedule import FreezeSchedule, freeze_all_but_embeddings
 from training.models.embeddings.initialize import init_embeddings
-from training.models.encoders import architecture_of, max_sequence_length
+from training.models.encoders import max_sequence_length, traits_of
 from training.tasks.base import Task
 from training.tasks.encoder import Encoder
 from training.tasks.finetuning.evaluator import Evaluator, describe_predictions
@@ -151,13 +151,13 @@ def make_encoder(config: PreTrainedConfig, tokenizer: Tokenizer, max_seq_length:
     """
     if max_seq_length is not None:
         allow_length(config, max_seq_length)
-    limit = max_sequence_length(config)
+    limit, traits = max_sequence_length(config), traits_of(config)
     return Encoder(
         tokenizer,
         special_tokens(tokenizer),
         max_seq_length or min(MAX_SEQ_LENGTH, limit or MAX_SEQ_LENGTH),
-        double_end=architecture_of(config) == "roberta",
-        token_types=config.model_type == "bert",
+        double_end=traits.double_end,
+        token_types=traits.token_types,
     )
 
 

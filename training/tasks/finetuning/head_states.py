@@ -6,10 +6,9 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from training.models.encoders import traits_of
 from training.models.next_sentence import mean_states
 from training.models.parts import MODEL_INPUTS
-
-_DECODERS = ("gpt2", "opt")
 
 
 def head_states(model: PreTrainedModel, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
@@ -28,13 +27,12 @@ def head_states(model: PreTrainedModel, batch: Mapping[str, Tensor]) -> tuple[Te
     """
     inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
     outputs = model(**inputs, output_hidden_states=True)
-    is_t5 = model.config.model_type == "t5"
-    layers = outputs.decoder_hidden_states if is_t5 else outputs.hidden_states
+    kind = traits_of(model.config).kind
+    layers = outputs.decoder_hidden_states if kind == "encoder-decoder" else outputs.hidden_states
     logits = outputs.logits.float()
     mask = inputs["attention_mask"]
     if getattr(model.config, "classifier_pooling", "cls") == "mean":
         return torch.stack([mean_states(states.float(), mask) for states in layers]), logits
     rows = torch.arange(len(logits), device=model.device)
-    reads_last = is_t5 or model.config.model_type in _DECODERS
-    positions = mask.sum(1) - 1 if reads_last else torch.zeros_like(rows)
+    positions = torch.zeros_like(rows) if kind == "encoder" else mask.sum(1) - 1
     return torch.stack([states[rows, positions] for states in layers]).float(), logits

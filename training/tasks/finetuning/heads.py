@@ -15,7 +15,7 @@ from bitcipher.errors import BitcipherError
 from training.data.special_tokens import SpecialTokens
 from training.models.checkpoint import load_model, read_config, translating_config_errors
 from training.models.deberta import DebertaMaskDecoderConfig
-from training.models.encoders import architecture_of, attention_kernel, max_sequence_length
+from training.models.encoders import attention_kernel, max_sequence_length, traits_of
 from training.models.replaced_tokens import ReplacedTokenConfig, find_encoder
 from training.models.sentence_views import SentenceViewConfig
 from training.tasks.base import Task
@@ -124,7 +124,7 @@ def allow_length(config: PreTrainedConfig, length: int) -> None:
     limit = max_sequence_length(config)
     if limit is None or length <= limit:
         return
-    if architecture_of(config) != "modernbert":
+    if not traits_of(config).rotary_positions:
         raise BitcipherError(f"`max_seq_length` must be at most {limit}, the limit of the model, got {length}.")
     config.max_position_embeddings = length
 
@@ -157,7 +157,7 @@ def _check_tokenizer(config: PreTrainedConfig, special_tokens: SpecialTokens, n_
             f"The model pads with token {config.pad_token_id}, but its tokenizer.json pads with token "
             f"{special_tokens.pad}; use the tokenizer that the model was trained with."
         )
-    needs_end = config.model_type == "t5" and kind in ("classification", "regression")
+    needs_end = config.is_encoder_decoder and kind in ("classification", "regression")
     if needs_end and special_tokens.pad == special_tokens.end:
         raise BitcipherError(
             "T5 classifies sentences by their last end token, but its tokenizer pads with the end token; add <pad>."
@@ -175,7 +175,7 @@ def _set_labels(config: PreTrainedConfig, task: Task) -> None:
 
 
 def _set_pooling(config: PreTrainedConfig, task: Task, classifier_pooling: str) -> None:
-    if config.model_type != "modernbert" or task.kind not in ("classification", "regression"):
+    if not hasattr(config, "classifier_pooling") or task.kind not in ("classification", "regression"):
         raise BitcipherError(
             "`classifier_pooling` needs a ModernBERT and a task of sentences, got "
             f"{config.model_type} and {task.kind}; leave it out."

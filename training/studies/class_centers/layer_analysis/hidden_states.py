@@ -32,7 +32,7 @@ def layer_states(model: "PreTrainedModel", batch: Mapping[str, np.ndarray]) -> l
     inputs = model_inputs(model, tensors)
     if isinstance(model, DebertaWithMaskDecoder):
         return [*model.deberta(**inputs, output_hidden_states=True).hidden_states[:-1], model.decode_masked(inputs)]
-    if model.config.model_type != "t5":
+    if not model.config.is_encoder_decoder:
         return list(model.base_model(**inputs, use_cache=False, output_hidden_states=True).hidden_states)
     if "decoder_input_ids" not in tensors:
         return list(model.encoder(**inputs, output_hidden_states=True).hidden_states)

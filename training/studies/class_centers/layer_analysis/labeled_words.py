@@ -13,6 +13,7 @@ from training.data.examples import Batch
 from training.data.special_tokens import special_tokens
 from training.data.tokenizer_files import plain_text_tokenizer
 from training.evaluation.probes.data import Split, TaskData
+from training.models.options import TRAITS
 from training.studies.class_centers.layer_analysis.hidden_states import layer_states, states_at
 from training.studies.class_centers.layer_analysis.linear_probe import probe_accuracy
 
@@ -54,10 +55,10 @@ def label_words(split: Split, task: TaskData, tokenizer: Tokenizer, architecture
     """
     specials = special_tokens(tokenizer)
     before, after = {
-        "gpt2": ([specials.end], []),
-        "opt": ([specials.end], []),
-        "t5": ([], [specials.end]),
-    }.get(architecture, ([specials.begin], [specials.end]))
+        "encoder": ([specials.begin], [specials.end]),
+        "decoder": ([specials.end], []),
+        "encoder-decoder": ([], [specials.end]),
+    }[TRAITS[architecture].kind]
     encoder, max_tokens = plain_text_tokenizer(tokenizer), max_length - len(before) - len(after)
     rows, columns, labels = [], [], []
     for words, word_labels in _sentences(split, task):
