@@ -23,10 +23,10 @@ from training.data.token_shards import finish_dataset, write_shard
 from training.data.token_streams import Sequences, TokenDataset
 from training.data.train_tokenizer import train_tokenizer
 from training.loop.distributed import World
+from training.loop.optimizer import FreezeSchedule
 from training.loop.options import LoopOptions
 from training.loop.training_run import TrainingRun, run_loop
 from training.models.build import build_model
-from training.models.embeddings.freeze_schedule import FreezeSchedule
 from training.models.embeddings.options import EmbeddingInitOptions
 from training.models.options import ModelOptions
 from training.objectives.base import TextExamples

@@ -39,6 +39,7 @@ from training.loop.evaluation import evaluate
 from training.loop.evaluation_progress import EvaluationProgress
 from training.loop.metrics_logger import MetricsLogger, read_kept_metrics
 from training.loop.optimizer import (
+    FreezeSchedule,
     clip_gradients,
     make_optimizer,
     make_scheduler,
@@ -50,9 +51,8 @@ from training.loop.run_store import RunStore
 from training.loop.step import StepData, SummedLoss, compute_gradients, iter_steps
 from training.loop.stop_request import STOPPED, RunLease, catching_stop_requests
 from training.loop.utilization import UtilizationMeter, find_peak_flops
-from training.models.embeddings.freeze_schedule import FreezeSchedule, set_embeddings_frozen
 from training.models.losses import limiting_logits
-from training.models.parts import compile_layers
+from training.models.parts import compile_layers, set_embeddings_frozen
 
 
 class FiniteCheck:

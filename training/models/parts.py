@@ -153,3 +153,16 @@ def freeze_unused_parameters(model: "PreTrainedModel") -> None:
     bias = getattr(output_head(model), "bias", None)
     if bias is not None and bias is not output_bias(model):
         bias.requires_grad_(False)
+
+
+def set_embeddings_frozen(model: nn.Module, frozen: bool) -> None:
+    """Freeze or unfreeze the token embeddings of a model."""
+    for table in token_tables(model):
+        table.weight.requires_grad_(not frozen)
+
+
+def freeze_all_but_embeddings(model: nn.Module) -> None:
+    """Freeze all weights of a model except its token embeddings and a tied output layer."""
+    embeddings = {table.weight for table in token_tables(model)}
+    for weight in model.parameters():
+        weight.requires_grad_(weight in embeddings)

@@ -18,16 +18,16 @@ from training.loop.checkpoint_folders import resolve_model_folder
 from training.loop.distributed import World
 from training.loop.evaluation import evaluate
 from training.loop.file_names import CONFIG, EMBEDDING_INIT, RECIPE
+from training.loop.optimizer import FreezeSchedule
 from training.loop.run_store import opening_run
 from training.loop.training_run import TrainingRun, run_loop
 from training.models.build import build_model
 from training.models.checkpoint import load_model
 from training.models.embeddings.embedding_table import token_embeddings
-from training.models.embeddings.freeze_schedule import FreezeSchedule, freeze_all_but_embeddings
 from training.models.embeddings.initialize import init_embeddings, scale_embeddings
 from training.models.encoders import traits_of
 from training.models.flops import training_flops
-from training.models.parts import find_generator
+from training.models.parts import find_generator, freeze_all_but_embeddings
 from training.models.sentence_views import SentenceViewConfig
 from training.objectives.base import ExampleInputs, TrainingExamples
 from training.runs.recipe import Recipe

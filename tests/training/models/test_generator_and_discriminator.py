@@ -14,11 +14,10 @@ from training.loop.options import LoopOptions
 from training.models.build import build_model
 from training.models.checkpoint import load_model, save_model
 from training.models.embeddings.embedding_table import TokenEmbeddings
-from training.models.embeddings.freeze_schedule import freeze_all_but_embeddings, set_embeddings_frozen
 from training.models.embeddings.initialize import init_embeddings
 from training.models.embeddings.options import EmbeddingInitOptions
 from training.models.options import ModelOptions
-from training.models.parts import input_embeddings, is_tied
+from training.models.parts import freeze_all_but_embeddings, input_embeddings, is_tied, set_embeddings_frozen
 from training.models.replaced_tokens import extract_discriminator
 
 CASES = [*product(("bert", "roberta", "modernbert", "deberta"), ("es", "nes", "gdes"))]

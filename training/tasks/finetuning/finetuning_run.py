@@ -18,13 +18,14 @@ from training.loop.checkpoint_folders import resolve_model_folder
 from training.loop.checkpoints import load_weights
 from training.loop.distributed import World
 from training.loop.file_names import EMBEDDING_INIT
+from training.loop.optimizer import FreezeSchedule
 from training.loop.run_store import RunStore, opening_run
 from training.loop.step import SummedLoss
 from training.loop.training_run import TrainingRun, run_loop
 from training.models.embeddings.embedding_table import token_embeddings
-from training.models.embeddings.freeze_schedule import FreezeSchedule, freeze_all_but_embeddings
 from training.models.embeddings.initialize import init_embeddings
 from training.models.encoders import max_sequence_length, traits_of
+from training.models.parts import freeze_all_but_embeddings
 from training.tasks.base import Task
 from training.tasks.encoder import Encoder
 from training.tasks.finetuning.evaluator import Evaluator, describe_predictions

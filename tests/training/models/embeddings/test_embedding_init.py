@@ -12,10 +12,10 @@ from pipelines.tokenizers.tokenizer_json import vocab_size
 from training.data.special_tokens import special_tokens
 from training.data.token_streams import TokenDataset
 from training.loop.checkpoint_folders import latest_checkpoint
+from training.loop.optimizer import FreezeSchedule
 from training.models.build import build_model
 from training.models.checkpoint import load_model
 from training.models.embeddings.embedding_table import token_embeddings
-from training.models.embeddings.freeze_schedule import FreezeSchedule
 from training.models.embeddings.initialize import init_embeddings, scale_embeddings
 from training.models.embeddings.options import EmbeddingInitOptions
 from training.models.options import ModelOptions

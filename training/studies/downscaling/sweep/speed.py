@@ -13,10 +13,10 @@ from training.data.counter_rng import derive_key, uniform
 from training.data.examples import Batch
 from training.data.special_tokens import SpecialTokens
 from training.loop.distributed import World
+from training.loop.optimizer import FreezeSchedule
 from training.loop.options import LoopOptions
 from training.loop.training_run import TrainingRun, run_loop
 from training.models.build import build_model
-from training.models.embeddings.freeze_schedule import FreezeSchedule
 from training.models.embeddings.options import EmbeddingInitOptions
 from training.objectives.masked import MaskedLM
 from training.studies.downscaling.scaling.shape import Shape
