@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bitcipher.count_limits import check_pair_counts
-from bitcipher.counts.count_files import add_name, check_name
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.files import storage
 from bitcipher.files.hashed_files import hashing
@@ -34,6 +33,9 @@ ROWS = pa.schema(
     ]
 )
 ENTRIES = pa.schema([pa.field("right", pa.int32(), nullable=False), pa.field("count", pa.int64(), nullable=False)])
+# Entry of the metadata of a schema that holds the name of the file. All count files of a kind have the same columns, so
+# a file under the name of another one would be read without an error.
+_KEY = b"bitcipher.file"
 
 
 class PairBlock(NamedTuple):
@@ -229,3 +231,24 @@ def _parquet_writer(stream, schema: pa.Schema) -> pq.ParquetWriter:
         write_page_checksum=True,
         column_encoding=dict.fromkeys(schema.names, "BYTE_STREAM_SPLIT"),
     )
+
+
+def add_name(schema: pa.Schema, uri: str) -> pa.Schema:
+    """Return a schema whose metadata holds the name of the file at `uri`."""
+    return schema.with_metadata({**(schema.metadata or {}), _KEY: _name(uri)})
+
+
+def check_name(schema: pa.Schema, uri: str) -> None:
+    """Check that the metadata of a file's schema holds its name.
+
+    Raises:
+        BitcipherError: if the file was written under another name, or without a name.
+    """
+    name = (schema.metadata or {}).get(_KEY, b"")
+    if name != _name(uri):
+        other = f"it was written as {name.decode(errors='replace')!r}" if name else "it has no name of a count file"
+        raise BitcipherError(f"{uri} is not the file that was written under this name ({other}): build again.")
+
+
+def _name(uri: str) -> bytes:
+    return uri.rpartition("/")[2].encode()

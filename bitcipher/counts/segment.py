@@ -18,8 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher.count_limits import check_word_counts
-from bitcipher.counts.count_files import add_name, check_name
-from bitcipher.counts.pairs import PairBlock, pair_files, write_pairs
+from bitcipher.counts.pairs import PairBlock, add_name, check_name, pair_files, write_pairs
 from bitcipher.errors import BitcipherError
 from bitcipher.files import parquet_files, storage
 from bitcipher.files.hashed_files import hashing

@@ -53,11 +53,6 @@ class FileVersion(NamedTuple):
         return self.validator == other.validator and (None in (self.size, other.size) or self.size == other.size)
 
 
-def is_url(uri: str) -> bool:
-    """Return whether a URI is an http:// or https:// URL."""
-    return uri.lower().startswith(("http://", "https://"))
-
-
 class HttpFileSystem(AbstractFileSystem):
     """File system of URLs. There are no folders, because HTTP has none."""
 

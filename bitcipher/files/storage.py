@@ -8,6 +8,7 @@ then renamed; object stores show an object when its upload is complete.
 
 import io
 import os
+import re
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -36,7 +37,7 @@ def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
         uri.encode()
     except UnicodeEncodeError:
         raise BitcipherError(f"The name {uri} is not UTF-8: rename the file or folder, or choose another.") from None
-    if http_files.is_url(uri):
+    if is_web_address(uri):
         return http_files.HttpFileSystem(), uri
     # Each file system raises exceptions of its own, and some connect to their server already here.
     with object_store.translating_errors("reach", uri, is_local=False):
@@ -51,6 +52,14 @@ def url_to_fs(uri: str) -> tuple[fsspec.AbstractFileSystem, str]:
 def is_web_address(uri: str) -> bool:
     """Return whether a URI is an address of the web, where files can be read, but folders have no list of files."""
     return uri.lower().startswith(("http://", "https://"))
+
+
+def without_query(uri: str) -> str:
+    """Return a web address without its query and fragment, and any other path or URI as it is.
+
+    In object stores and on disks, a question mark is part of the name.
+    """
+    return re.split("[?#]", uri)[0] if is_web_address(uri) else uri
 
 
 def join(folder: str, *names: str) -> str:

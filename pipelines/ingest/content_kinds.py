@@ -1,4 +1,4 @@
-"""Kinds of content that first bytes prove: to refuse a file whose name says something else, with its true kind.
+"""Compressions and kinds of content that first bytes prove: to refuse a file whose name says something else.
 
 Only kinds that are sure are recognized: the magic number of a binary format, or a beginning that text of another kind
 does not have.
@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import orjson
 
-from pipelines.ingest.compressions import compression_of_bytes
-
 # Number of bytes, and of lines, at the beginning of a file that are examined.
 BEGINNING_BYTES = 1 << 16
 LINES = 50
@@ -22,6 +20,28 @@ LINES = 50
 # UTF-16 has 1 in 2.
 MAX_CONTROL_SHARE = 0.01
 CONTROL_CHARACTERS = bytes(set(range(28)) - set(b"\t\n\v\f\r\x1b"))  # 28 to 31 separate records of text
+
+COMPRESSION_ENDINGS = (".gz", ".zst", ".bz2", ".xz", ".lz4")
+
+# Number of bytes that are needed to recognize a compression.
+COMPRESSION_BYTES = 16
+
+# Beginnings of compressed files, each after the bytes that do not vary. The second of .zst is the frame that holds the
+# dictionary of a `.warc.zst` file.
+_FIXED_BYTES = {
+    ".gz": b"\x1f\x8b\x08",
+    ".zst": b"\x28\xb5\x2f\xfd",
+    ".bz2": b"BZh",
+    ".xz": b"\xfd7zXZ\0",
+    ".lz4": b"\x04\x22\x4d\x18",
+}
+_COMPRESSED_BEGINNINGS = {
+    ".gz": re.compile(rb"\x1f\x8b\x08[\x00-\x1f]"),
+    ".zst": re.compile(rb"\x28\xb5\x2f\xfd|\x5d\x2a\x4d\x18"),
+    ".bz2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
+    ".xz": re.compile(rb"\xfd7zXZ\x00"),
+    ".lz4": re.compile(rb"\x04\x22\x4d\x18"),
+}
 
 
 class ContentKind(NamedTuple):
@@ -189,3 +209,20 @@ def _parse_rows(lines: Sequence[str], delimiter: str) -> Iterator[list[str]]:
             yield previous
     except csv.Error:
         return
+
+
+def compression_of_bytes(beginning: bytes) -> str:
+    """Return the ending of the compression that the first bytes of a file prove, or an empty string."""
+    return next((ending for ending, pattern in _COMPRESSED_BEGINNINGS.items() if pattern.match(beginning)), "")
+
+
+def may_begin(beginning: bytes, ending: str) -> bool:
+    """Return whether the first bytes can be those of a truncated or damaged file of a compression."""
+    fixed = _FIXED_BYTES[ending]
+    return beginning[: len(fixed)] == fixed[: len(beginning)]
+
+
+def compression_of_name(name: str) -> str:
+    """Return the compression ending of a file name, or an empty string."""
+    name = name.lower()
+    return next((ending for ending in COMPRESSION_ENDINGS if name.endswith(ending)), "")

@@ -8,7 +8,6 @@ from pydantic import ConfigDict, Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
-from bitcipher.files.http_files import is_url
 from bitcipher.files.records import FROM_LIST, Record, Strings
 
 # Files in the folder of a dataset, and in the folder of a dictionary of datasets, one per split.
@@ -42,7 +41,7 @@ class _Dictionary(Record):
 def split_pattern(pattern: str) -> tuple[str, str | None]:
     """Return folder and split of a pattern such as `folder?split=train`; for other patterns, the pattern and None."""
     match = _SPLIT.fullmatch(pattern)
-    is_folder = match is not None and not is_url(pattern) and not pattern.startswith("hf://")
+    is_folder = match is not None and not storage.is_web_address(pattern) and not pattern.startswith("hf://")
     return (match[1], match[2]) if match and is_folder else (pattern, None)
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from fsspec import AbstractFileSystem
 
-from pipelines.ingest.compressions import compression_of_name
+from pipelines.ingest.content_kinds import compression_of_name
 
 # Names of folders and files that are no data: temporary and hidden ones, such as `_temporary`, `_SUCCESS` and
 # `.part-0.crc` of Spark, and `__MACOSX` in archives of macOS. Hive's folders, such as `_date=2024`, are data.

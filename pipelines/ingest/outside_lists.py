@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from bitcipher.files.http_connection import PUBLIC_ONLY, Access, check_access, with_access
-from bitcipher.files.http_files import is_url
 from bitcipher.files.object_store import OBJECT_STORES
 from bitcipher.files.records import Metavar, Strings
 from pipelines.ingest.hf_datasets import is_dataset
@@ -65,7 +65,7 @@ class OutsideList:
         self._access = PUBLIC_ONLY if access is None else access
         self._protocols = protocols
         # Chained URIs have no bucket that is theirs.
-        self._own = None if is_url(uri) or "::" in uri else _bucket(uri)
+        self._own = None if storage.is_web_address(uri) or "::" in uri else _bucket(uri)
 
     def resolve(self, lines: Iterable[tuple[int, str]], ending: Sequence[str]) -> list[str]:
         """Return the URIs that all lines name.
@@ -81,10 +81,10 @@ class OutsideList:
         return [self._resolve(number, line, tuple(ending), checked) for number, line in lines]
 
     def _resolve(self, number: int, line: str, endings: tuple[str, ...], checked: set[str]) -> str:
-        uri = line if is_url(line) or _URI.fullmatch(line) else self._absolute(number, line)
+        uri = line if storage.is_web_address(line) or _URI.fullmatch(line) else self._absolute(number, line)
         if uri.split("?")[0].lower().endswith(endings):
             raise self._error(number, line, "another list", "Give that list itself.")
-        if is_url(uri):
+        if storage.is_web_address(uri):
             self._check_address(number, line, uri, checked)
             return with_access(uri, self._access)
         bucket = _bucket(uri)
@@ -108,7 +108,7 @@ class OutsideList:
             raise self._error(number, line, "a file of this machine")
         if "::" in line or ":" in line.split("/")[0] or "://" in line:
             raise self._error(number, line, "neither a web address nor a relative path")
-        if "::" in self._uri and not is_url(self._uri):
+        if "::" in self._uri and not storage.is_web_address(self._uri):
             raise self._error(number, line, "a path relative to a chained URI")
         return f"{self._uri.rpartition('/')[0]}/{line}"
 

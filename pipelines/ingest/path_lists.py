@@ -1,12 +1,11 @@
 """Lists of files as CommonCrawl publishes them, such as `wet.paths.gz`: one path per line."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.files.http_connection import Access
-from bitcipher.files.http_files import is_url, open_list
+from bitcipher.files.http_files import open_list
 from bitcipher.files.object_store import reader, translating_errors
 from bitcipher.files.text_files import read_lines
 from pipelines.ingest.outside_lists import OutsideList
@@ -35,7 +34,7 @@ def expand_list(pattern: str, protocols: Sequence[str] | None = None) -> list[st
         BitcipherError: if the list cannot be read, is damaged, has too many lines, or a line that is not a path or that
             a list from outside may not name.
     """
-    uri = without_query(pattern)
+    uri = storage.without_query(pattern)
     if not uri.lower().endswith(ENDINGS):
         return [pattern]
     lines, access = _read(pattern)
@@ -48,7 +47,7 @@ def expand_list(pattern: str, protocols: Sequence[str] | None = None) -> list[st
 
 def _read(pattern: str) -> tuple[list[str], Access | None]:
     """Return the lines of a list, and what a list on a web server may reach."""
-    if not is_url(pattern):
+    if not storage.is_web_address(pattern):
         return read_lines(pattern, max_bytes=MAX_LIST_BYTES), None
     with translating_errors("read", pattern, is_local=False):
         opened = open_list(pattern)
@@ -74,11 +73,3 @@ def _with_server(path: str) -> str:
 
 def _relative_to(folder: str, path: str) -> str:
     return path if "://" in path or path.startswith("/") or not folder else f"{folder}/{path}"
-
-
-def without_query(uri: str) -> str:
-    """Return a web address without its query and fragment, and any other path or URI as it is.
-
-    In object stores and on disks, a question mark is part of the name.
-    """
-    return re.split("[?#]", uri)[0] if is_url(uri) else uri

@@ -10,24 +10,22 @@ from pydantic import AfterValidator, PrivateAttr
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.files.http_connection import without_access
-from bitcipher.files.http_files import is_url
 from bitcipher.files.object_store import translating_errors
 from bitcipher.files.records import Count, Record
 from bitcipher.files.storage import is_local, url_to_fs
 from bitcipher.redaction import redact
 from bitcipher.versions import versions
-from pipelines.ingest import compressions
+from pipelines.ingest.content_kinds import COMPRESSION_ENDINGS, compression_of_name
 from pipelines.ingest.dataset_folder import find_arrow_files, split_pattern
 from pipelines.ingest.document_folder import DOCUMENTS, DocumentFile, find_document_files
 from pipelines.ingest.folder_files import SkippedFiles, match_glob, walk_folder
 from pipelines.ingest.hf_datasets import DatasetSplit, is_dataset, list_splits
-from pipelines.ingest.path_lists import expand_list, without_query
+from pipelines.ingest.path_lists import expand_list
 from pipelines.ingest.read_options import ENDINGS_OF_FORMAT, Format
 from pipelines.ingest.standard_input import STANDARD_INPUT, spool
 
 FORMATS = tuple(ENDINGS_OF_FORMAT)
 FORMAT_OF_ENDING = {ending: name for name, endings in ENDINGS_OF_FORMAT.items() for ending in endings}
-COMPRESSION_ENDINGS = compressions.ENDINGS
 ENDINGS = f"{' '.join(FORMAT_OF_ENDING)}, all but .parquet also with {' '.join(COMPRESSION_ENDINGS)}"
 
 
@@ -134,7 +132,7 @@ def check_target(patterns: Sequence[str], target: str) -> None:
         BitcipherError: if it is, so that a later run would read what this one has written.
     """
     for pattern in patterns:
-        if pattern == STANDARD_INPUT or is_url(pattern) or is_dataset(pattern):
+        if pattern == STANDARD_INPUT or storage.is_web_address(pattern) or is_dataset(pattern):
             continue
         folder = split_pattern(storage.absolute(pattern))[0].rstrip("/")
         fixed, wildcard, _ = folder.partition("**")
@@ -164,13 +162,13 @@ def list_again(source: Source) -> Source:
 
 def compression_of(uri: str) -> str:
     """Return the compression ending of a file name, or an empty string."""
-    return compressions.compression_of_name(without_query(uri))
+    return compression_of_name(storage.without_query(uri))
 
 
 def format_of(uri: str) -> str | None:
     """Return the format of a file by its ending, or None if it is unknown."""
     compression = compression_of(uri)
-    name = without_query(uri).lower().removesuffix(compression)
+    name = storage.without_query(uri).lower().removesuffix(compression)
     format = next((FORMAT_OF_ENDING[ending] for ending in FORMAT_OF_ENDING if name.endswith(ending)), None)
     # Compressed Parquet files are not supported: Parquet compresses its own pages, and is read from its end.
     return None if compression and format == "parquet" else format
@@ -219,7 +217,7 @@ def _find(pattern: str, format: str | None, say: Callable[[str], None] | None = 
         reason = "no such file or folder exists, and as a glob it matches no readable file"
     elif entry["type"] == "directory":
         reason = f"the folder has no readable file. {skipped.describe() or ''}".rstrip(". ")
-    elif without_query(path).lower().removesuffix(compression_of(path)).endswith(".wat"):
+    elif storage.without_query(path).lower().removesuffix(compression_of(path)).endswith(".wat"):
         reason = "a WAT file holds metadata, not text (use the WARC or WET file)"
     else:
         reason = "its ending is unknown"

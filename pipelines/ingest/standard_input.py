@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.compressions import BEGINNING_BYTES, compression_of_bytes
+from pipelines.ingest.content_kinds import COMPRESSION_BYTES, compression_of_bytes
 
 STANDARD_INPUT = "-"
 
@@ -40,7 +40,7 @@ def spool(format: str | None) -> str:
     beginning = b""
     with path.open("wb") as file:
         while data := sys.stdin.buffer.read(READ_BYTES):
-            beginning = beginning or data[:BEGINNING_BYTES]
+            beginning = beginning or data[:COMPRESSION_BYTES]
             digest.update(data)
             file.write(data)
     if not beginning:

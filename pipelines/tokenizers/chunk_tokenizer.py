@@ -4,16 +4,16 @@ Text is split into chunks at white space. A rule, such as that of spaCy, splits 
 occurs first. The tokens are cached, also for later shards. A full cache is cleared, which does not change the tokens.
 """
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from bitcipher.counts.tokenized_shard import TokenizedShard
+from bitcipher.normalization import normalize
 from pipelines.tokenizers import chunk_kernels as kernels
 from pipelines.tokenizers.boundary_rules import BoundaryRules
-from pipelines.tokenizers.chunk_tokens import ChunkTokens
 
 # Maximum number of chunks in the cache: 400 MB, with about 200 bytes per chunk and its tokens.
 MAX_CHUNKS = 2_000_000
@@ -24,6 +24,15 @@ MAX_CHUNK_BYTES = 1 << 28
 
 # Number of new chunks per call of the rule, so that its working memory does not depend on the text.
 CHUNKS_PER_CALL = 1 << 18
+
+
+class ChunkTokens(NamedTuple):
+    """Tokens of several chunks."""
+
+    words: pa.LargeStringArray
+    """The tokens of all chunks, in order."""
+    sizes: np.ndarray
+    """Number of tokens of each chunk, (chunks,) int64."""
 
 
 class Rule(Protocol):
@@ -174,3 +183,52 @@ class ChunkTokenizer:
         numbers[is_new] = len(self._words) + np.arange(np.count_nonzero(is_new))
         self._words = pa.concat_arrays([self._words, coded.dictionary.filter(pa.array(is_new))])
         return numbers[coded.indices.to_numpy()]
+
+
+def merge_tokens(is_second: np.ndarray, first: ChunkTokens, second: ChunkTokens) -> ChunkTokens:
+    """Return the tokens of chunks in order, from those of two kinds of chunks.
+
+    Args:
+        is_second: (chunks,) bool, the kind of each chunk.
+        first, second: tokens of the chunks of both kinds.
+    """
+    sizes = np.empty(len(is_second), np.int64)
+    sizes[~is_second], sizes[is_second] = first.sizes, second.sizes
+    of_second = np.repeat(is_second, sizes)
+    positions = np.empty(len(of_second), np.int64)
+    positions[~of_second] = np.arange(len(first.words))
+    positions[of_second] = len(first.words) + np.arange(len(second.words))
+    return ChunkTokens(pa.concat_arrays([first.words, second.words]).take(pa.array(positions)), sizes)
+
+
+class NormalizedRule:
+    """Rule for chunks of text that are normalized first. Each distinct chunk is normalized once, and none of ASCII.
+
+    Args:
+        rule: rule that splits chunks into tokens.
+    """
+
+    def __init__(self, rule: Rule):
+        self._rule = rule
+        self.joins = rule.joins
+
+    def __call__(self, chunks: pa.LargeStringArray) -> ChunkTokens:
+        """Return the tokens of chunks. A chunk of invisible characters alone has none."""
+        chunks = normalize_strings(chunks)
+        is_empty = pc.equal(pc.binary_length(chunks), 0)
+        if not pc.any(is_empty).as_py():
+            return self._rule(chunks)
+        has_text = ~is_empty.to_numpy(zero_copy_only=False)
+        tokens = self._rule(chunks.filter(pa.array(has_text)))
+        sizes = np.zeros(len(chunks), np.int64)
+        sizes[has_text] = tokens.sizes
+        return ChunkTokens(tokens.words, sizes)
+
+
+def normalize_strings(strings: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return strings with those that are not ASCII normalized."""
+    is_other = pc.invert(pc.string_is_ascii(strings))
+    if not pc.any(is_other).as_py():
+        return strings
+    normalized = [normalize(each) for each in strings.filter(is_other).to_pylist()]
+    return pc.replace_with_mask(strings, is_other, pa.array(normalized, pa.large_string()))

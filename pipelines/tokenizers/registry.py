@@ -9,8 +9,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.normalization import Normalization
 from pipelines.spacy_import import import_spacy
-from pipelines.tokenizers.chunk_tokenizer import MAX_CHUNKS, ChunkTokenizer, Rule
-from pipelines.tokenizers.normalized_text import NormalizedRule
+from pipelines.tokenizers.chunk_tokenizer import MAX_CHUNKS, ChunkTokenizer, NormalizedRule, Rule
 
 
 class Tokenizer(Protocol):

@@ -17,15 +17,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.tokenizers import shape_kernels as kernels
-from pipelines.tokenizers.chunk_tokenizer import Rule
-from pipelines.tokenizers.chunk_tokens import ChunkTokens, merge_tokens
+from bitcipher.kernel_cache import kernel
+from pipelines.tokenizers.chunk_tokenizer import ChunkTokens, Rule, merge_tokens
 
 # Maximum number of bytes of a chunk whose words are replaced.
 MAX_CHUNK_BYTES = 60
 
 # Number of known shapes above which they are forgotten: 40 MB.
 MAX_SHAPES = 500_000
+
+# Number of letters of the shape of a word. Words with fewer letters are not replaced.
+SHAPE_LETTERS = 4
+
+_SHAPE = np.uint8(ord("q"))
+_CASE_BIT = np.uint8(0x20)
 
 
 class ShapedRule:
@@ -43,7 +48,7 @@ class ShapedRule:
         self.joins = rule.joins
         runs = {run.lower() for string in reserved for run in re.findall("[A-Za-z]{4,}", string)}
         words = pa.array(sorted(runs), pa.large_string())
-        self._reserved = np.unique(kernels.hash_words(*_buffers(words)))
+        self._reserved = np.unique(hash_words(*_buffers(words)))
         self._forget()
 
     def __call__(self, chunks: pa.LargeStringArray) -> ChunkTokens:
@@ -67,7 +72,7 @@ class ShapedRule:
         """Return the shape of each chunk."""
         text, offsets = _buffers(chunks)
         shapes, ends = np.empty(offsets[-1] - offsets[0], np.uint8), np.zeros(len(chunks) + 1, np.int64)
-        kernels.write_shapes(text, offsets, self._reserved, shapes, ends[1:])
+        write_shapes(text, offsets, self._reserved, shapes, ends[1:])
         return pa.LargeStringArray.from_buffers(len(chunks), pa.py_buffer(ends), pa.py_buffer(shapes[: ends[-1]]))
 
     def _learn(self, shapes: pa.LargeStringArray, others: pa.LargeStringArray) -> tuple[np.ndarray, ChunkTokens]:
@@ -97,7 +102,7 @@ class ShapedRule:
         sizes = np.diff(self._cut_starts)[shapes]
         ends = np.empty(sizes.sum() + 1, np.int64)
         ends[0] = offsets[0]
-        cut = kernels.cut_chunks(text, offsets, self._reserved, shapes, self._cut_starts, self._cuts, ends[1:])
+        cut = cut_chunks(text, offsets, self._reserved, shapes, self._cut_starts, self._cuts, ends[1:])
         assert cut == len(ends) - 1, "the rule divides a word that was replaced"
         if self._lowercase:
             text = text + np.uint8(0x20) * ((text >= ord("A")) & (text <= ord("Z")))
@@ -119,3 +124,114 @@ def _lower(tokens: pa.LargeStringArray) -> pa.LargeStringArray:
     coded = tokens.dictionary_encode()
     lower = pa.array([word.lower() for word in coded.dictionary.to_pylist()], pa.large_string())
     return lower.take(coded.indices)
+
+
+@kernel
+def write_shapes(text, offsets, reserved, shapes, ends):
+    """Write the shape of each chunk: the chunk with qqqq, Qqqq or QQQQ instead of words.
+
+    Args:
+        text: (bytes,) uint8, ASCII text of all chunks.
+        offsets: (chunks + 1,) int64, start of each chunk in `text`, and the end of the last.
+        reserved: (words,) uint64, sorted hashes of the words that are not replaced.
+        shapes: (bytes,) uint8, output: the shapes.
+        ends: (chunks,) int64, output: end of each shape.
+    """
+    n = 0
+    for chunk in range(len(offsets) - 1):
+        at, stop = offsets[chunk], offsets[chunk + 1]
+        while at < stop:
+            end = _word_end(text, at, stop)
+            if end > at and _has_shape(text, at, end, reserved):
+                second = _SHAPE & ~_CASE_BIT if text[at + 1] < 97 else _SHAPE
+                shapes[n] = _SHAPE & ~_CASE_BIT if text[at] < 97 else _SHAPE
+                shapes[n + 1 : n + SHAPE_LETTERS] = second
+                n += SHAPE_LETTERS
+                at = end
+            else:
+                end = max(end, at + 1)
+                while at < end:
+                    shapes[n] = text[at]
+                    n += 1
+                    at += 1
+        ends[chunk] = n
+
+
+@kernel
+def cut_chunks(text, offsets, reserved, shape_of_chunk, cut_starts, cuts, ends):
+    """Write the end of each token of each chunk, and return their number.
+
+    Args:
+        text, offsets, reserved: as for `write_shapes`.
+        shape_of_chunk: (chunks,) integers, number of the shape of each chunk.
+        cut_starts: (shapes + 1,) int64, start of the tokens of each shape in `cuts`, and the end of the last.
+        cuts: int64, the end of each token in its shape.
+        ends: int64, output: the end of each token in `text`.
+    """
+    n = 0
+    for chunk in range(len(offsets) - 1):
+        at, stop = offsets[chunk], offsets[chunk + 1]
+        shape = shape_of_chunk[chunk]
+        in_shape = 0
+        cut = cut_starts[shape]
+        while at < stop:
+            end = _word_end(text, at, stop)
+            if end > at and _has_shape(text, at, end, reserved):
+                in_shape += SHAPE_LETTERS
+                at = end
+                if cuts[cut] == in_shape:
+                    ends[n] = at
+                    n += 1
+                    cut += 1
+            else:
+                end = max(end, at + 1)
+                while at < end:
+                    in_shape += 1
+                    at += 1
+                    if cuts[cut] == in_shape:
+                        ends[n] = at
+                        n += 1
+                        cut += 1
+    return n
+
+
+@kernel
+def hash_words(text, offsets):
+    """Return the hash of each word without regard to case, (words,) uint64."""
+    hashes = np.empty(len(offsets) - 1, np.uint64)
+    for word in range(len(hashes)):
+        hashes[word] = _hash(text, offsets[word], offsets[word + 1])
+    return hashes
+
+
+@kernel(inline="always")
+def _word_end(text, at, stop):
+    """Return the end of the letters that begin at a position."""
+    while at < stop and 97 <= text[at] | _CASE_BIT <= 122:
+        at += 1
+    return at
+
+
+@kernel
+def _has_shape(text, start, end, reserved):
+    """Return whether a word is replaced: lowercase, uppercase or capitalized, not too short, and not reserved."""
+    if end - start < SHAPE_LETTERS:
+        return False
+    is_upper = text[start + 1] < 97
+    if is_upper and text[start] >= 97:
+        return False
+    for i in range(start + 2, end):
+        if (text[i] < 97) != is_upper:
+            return False
+    code = _hash(text, start, end)
+    position = np.searchsorted(reserved, code)
+    return position == len(reserved) or reserved[position] != code
+
+
+@kernel
+def _hash(text, start, end):
+    """Return the FNV-1a hash of letters in lowercase."""
+    code = np.uint64(0xCBF29CE484222325)
+    for i in range(start, end):
+        code = (code ^ np.uint64(text[i] | _CASE_BIT)) * np.uint64(0x100000001B3)
+    return code

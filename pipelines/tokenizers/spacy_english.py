@@ -25,8 +25,7 @@ from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.errors import BitcipherError
 from bitcipher.normalization import Normalization
 from pipelines.tokenizers.affix_peeling import AffixPeeler
-from pipelines.tokenizers.chunk_tokens import ChunkTokens, merge_tokens
-from pipelines.tokenizers.normalized_text import normalize_strings
+from pipelines.tokenizers.chunk_tokenizer import ChunkTokens, merge_tokens, normalize_strings
 from pipelines.tokenizers.shaped_rule import ShapedRule
 
 # Number of bytes of a chunk above which our linear implementation of spaCy's rules is used. spaCy needs quadratic time

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from pipelines.tokenizers.chunk_tokens import ChunkTokens
+from pipelines.tokenizers.chunk_tokenizer import ChunkTokens
 
 
 class WhitespaceRule:

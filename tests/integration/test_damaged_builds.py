@@ -12,7 +12,8 @@ from bitcipher.versions import versions
 from pipelines.builds.build import build, update
 from pipelines.builds.prune import drop_unfinished, prune
 from pipelines.builds.status import read_status
-from pipelines.ingest.sources import COMPRESSION_ENDINGS, FORMAT_OF_ENDING, format_of
+from pipelines.ingest.content_kinds import COMPRESSION_ENDINGS
+from pipelines.ingest.sources import FORMAT_OF_ENDING, format_of
 from pipelines.options import UpdateOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress

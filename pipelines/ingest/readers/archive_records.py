@@ -18,8 +18,7 @@ from pipelines.ingest.raw_documents import BadRecord, escape_excerpt
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.archive_blocks import ArchiveBlocks, GzipBlocks, StreamBlocks
 from pipelines.ingest.readers.archive_window import ArchiveWindow
-from pipelines.ingest.readers.byte_streams import find_compression, open_decompressed, open_stored
-from pipelines.ingest.readers.other_kinds import check_content
+from pipelines.ingest.readers.byte_streams import check_content, find_compression, open_decompressed, open_stored
 from pipelines.ingest.sources import Source
 
 MAX_HEADER_BYTES = 1 << 16

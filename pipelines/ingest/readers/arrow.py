@@ -8,8 +8,7 @@ import pyarrow as pa
 from bitcipher.errors import BitcipherError, first_line
 from pipelines.ingest.raw_documents import ReadRecord
 from pipelines.ingest.read_options import ReadOptions
-from pipelines.ingest.readers.byte_streams import open_decompressed
-from pipelines.ingest.readers.other_kinds import check_content
+from pipelines.ingest.readers.byte_streams import check_content, open_decompressed
 from pipelines.ingest.readers.table_rows import BATCH_ROWS, DocumentColumns
 from pipelines.ingest.sources import Source
 

@@ -4,6 +4,9 @@
 decompresses them, because it does not support memory:// and needs other settings for S3. gzip files are decompressed by
 isal, which is four times as fast as Python's gzip. All decompressors read files of several members, and raise an error
 for truncated files, and for other data than a member after a complete one.
+
+A source whose content is of another kind than its name says is refused: an option of the user beats the bytes, and
+bytes that prove what they are beat a name.
 """
 
 import bz2
@@ -24,9 +27,17 @@ from smart_open.compression import compression_wrapper
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from pipelines.ingest.block_hashes import VerifiedStream
-from pipelines.ingest.compressions import compression_of_bytes, may_begin
-from pipelines.ingest.content_kinds import BEGINNING_BYTES, has_control_characters, identify_binary
+from pipelines.ingest.content_kinds import (
+    BEGINNING_BYTES,
+    ContentKind,
+    compression_of_bytes,
+    has_control_characters,
+    identify_binary,
+    identify_content,
+    may_begin,
+)
 from pipelines.ingest.raw_documents import BadRecord, escape_excerpt
+from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.member_stream import MemberStream
 from pipelines.ingest.sources import Source, compression_of
 
@@ -48,6 +59,17 @@ DICTIONARY_FRAME = b"\x5d\x2a\x4d\x18"
 DICTIONARY_MAGIC = b"\x37\xa4\x30\xec"
 ZSTD_FRAME = b"\x28\xb5\x2f\xfd"
 MAX_DICTIONARY_BYTES = 1 << 25
+
+# Names of formats in sentences.
+NAMES = {
+    "text": "plain text",
+    "jsonl": "JSON lines",
+    "parquet": "Parquet",
+    "arrow": "Arrow",
+    "wet": "a WET file",
+    "warc": "a WARC file",
+    "arc": "an ARC file",
+}
 
 
 class _Lz4File(LZ4FrameFile):
@@ -210,3 +232,34 @@ def iter_lines(stream: IO[bytes], source: Source, limit: int) -> Iterator[tuple[
             line = _read_line(stream, source, number, limit)
         message = f"Line {number} of {source.uri} is longer than {limit >> 20} MiB: raise `max_record_mib`."
         yield number, BadRecord(number, "too large", message, beginning)
+
+
+def check_kind(source: Source, options: ReadOptions, kind: ContentKind | None) -> None:
+    """Check that the kind of a content is that of its format, unless the user has given the format.
+
+    Raises:
+        BitcipherError: if it is of another kind.
+    """
+    if kind is None or options.format is not None or source.format in kind.formats:
+        return
+    advice = f"give `--format {kind.formats[0]}`" if kind.formats else kind.advice
+    if source.format == "text":
+        advice += ", or give `--format text` to read it as plain text"
+    raise BitcipherError(f"{source.uri} is {kind.noun}, and its name is that of {NAMES[source.format]}: {advice}.")
+
+
+def check_content(source: Source, options: ReadOptions) -> None:
+    """Check the first bytes of a source that could not be read in its format.
+
+    Raises:
+        BitcipherError: if they prove that it is of another kind.
+    """
+    try:
+        with open_decompressed(source) as stream:
+            beginning = stream.read(BEGINNING_BYTES)
+    except BitcipherError:
+        return  # its compressed data is damaged, which the reader reports
+    kind = identify_content(beginning)
+    if kind is not None and source.format not in kind.formats and options.format is not None:
+        raise BitcipherError(f"{source.uri} is {kind.noun}, not {NAMES[source.format]}: give another `--format`.")
+    check_kind(source, options, kind)

@@ -8,8 +8,7 @@ import pyarrow.parquet as pq
 from bitcipher.errors import BitcipherError, first_line
 from pipelines.ingest.raw_documents import BadRecord, ReadRecord
 from pipelines.ingest.read_options import ReadOptions
-from pipelines.ingest.readers.byte_streams import find_compression, open_stored
-from pipelines.ingest.readers.other_kinds import check_content
+from pipelines.ingest.readers.byte_streams import check_content, find_compression, open_stored
 from pipelines.ingest.readers.table_rows import BATCH_ROWS, DocumentColumns
 from pipelines.ingest.sources import Source
 

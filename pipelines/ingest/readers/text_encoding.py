@@ -25,9 +25,8 @@ from bitcipher.errors import BitcipherError
 from pipelines.ingest.content_kinds import BEGINNING_BYTES, has_control_characters, identify_binary, identify_text
 from pipelines.ingest.raw_documents import Decision
 from pipelines.ingest.read_options import ReadOptions
-from pipelines.ingest.readers.byte_streams import BUFFER_BYTES, open_decompressed
+from pipelines.ingest.readers.byte_streams import BUFFER_BYTES, check_kind, open_decompressed
 from pipelines.ingest.readers.charset_guess import DEFAULT_CHARSET, guess_charset, is_other_script, strip_markup
-from pipelines.ingest.readers.other_kinds import check_kind
 from pipelines.ingest.sources import Source
 
 # Number of bytes at the beginning of a source from which its encoding is decided.

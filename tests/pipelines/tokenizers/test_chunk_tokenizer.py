@@ -7,8 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipelines.tokenizers import chunk_kernels, chunk_tokenizer
-from pipelines.tokenizers.chunk_tokenizer import ChunkTokenizer
-from pipelines.tokenizers.chunk_tokens import ChunkTokens
+from pipelines.tokenizers.chunk_tokenizer import ChunkTokenizer, ChunkTokens
 from pipelines.tokenizers.registry import make_tokenizer
 from pipelines.tokenizers.whitespace import WhitespaceRule
 

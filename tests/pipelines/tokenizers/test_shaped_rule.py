@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from spacy.lang.en import English
 
 from pipelines.tokenizers import shaped_rule
-from pipelines.tokenizers.chunk_tokens import ChunkTokens
+from pipelines.tokenizers.chunk_tokenizer import ChunkTokens
 from pipelines.tokenizers.shaped_rule import ShapedRule
 from pipelines.tokenizers.spacy_english import SpacyRule, make_spacy_rule
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import chain, takewhile
 
 from bitcipher.files import storage
-from bitcipher.files.http_files import is_url
 from pipelines.ingest.content_hash import hash_sources, sha256
 from pipelines.ingest.documents import read_documents
 from pipelines.ingest.held_out import drop_held_out
@@ -172,7 +171,7 @@ def plan_inputs(sources: Mapping[int, tuple[Source, float]], workers: int) -> li
     share = max(SHARED_BYTES, total // max(1, workers * INPUTS_PER_WORKER))
     inputs = []
     for number, (source, fraction) in sources.items():
-        is_downloaded = source.format == "hf" or is_url(source.uri)
+        is_downloaded = source.format == "hf" or storage.is_web_address(source.uri)
         readers = 1 if is_downloaded else max(1, min(workers, source.size // share))
         inputs += [
             TokenShardInput(_source_name(number), source, fraction, reader, readers) for reader in range(readers)

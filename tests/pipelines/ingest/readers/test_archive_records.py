@@ -9,11 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_archives import arc_record, warc_record
 
-from pipelines.ingest.compressions import compression_of_bytes
+from pipelines.ingest.content_kinds import COMPRESSION_ENDINGS, compression_of_bytes
 from pipelines.ingest.raw_documents import BadRecord
 from pipelines.ingest.readers import ReadOptions
 from pipelines.ingest.readers.archive_records import ARC, MAX_HEADER_BYTES, WARC, iter_records
-from pipelines.ingest.sources import COMPRESSION_ENDINGS
 
 OPTIONS = ReadOptions()
 bodies = st.lists(st.binary(max_size=60) | st.sampled_from([b"\r\n\r\n", b"\n", b"WARC/1.0\n", b"\x1f\x8b\x08"]))

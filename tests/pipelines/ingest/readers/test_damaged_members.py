@@ -8,9 +8,9 @@ import pytest
 from made_archives import warc_record
 
 from bitcipher.errors import BitcipherError
+from pipelines.ingest.content_kinds import COMPRESSION_ENDINGS
 from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.readers import ReadOptions, read_source
-from pipelines.ingest.sources import COMPRESSION_ENDINGS
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
 from pipelines.ingest import readers
+from pipelines.ingest.content_kinds import COMPRESSION_ENDINGS
 from pipelines.ingest.readers import ReadOptions, read_chunks
-from pipelines.ingest.sources import COMPRESSION_ENDINGS, FORMATS, Source, format_of
+from pipelines.ingest.sources import FORMATS, Source, format_of
 
 NAMES = ["a.txt", "a.jsonl", "a.parquet", "a.wet"]
 # Prefixes that pass the first check of a reader, so that random bytes reach its other checks.

@@ -3,8 +3,9 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from bitcipher.errors import BitcipherError
+from pipelines.ingest.content_kinds import COMPRESSION_ENDINGS
 from pipelines.ingest.readers.byte_streams import open_decompressed
-from pipelines.ingest.sources import COMPRESSION_ENDINGS, Source
+from pipelines.ingest.sources import Source
 
 CONTENT = "one\ntwo \u2028 three\r\nعربي 😀\n".encode() * 50
 
