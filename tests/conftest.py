@@ -25,6 +25,9 @@ os.environ.pop("RAY_ADDRESS", None)
 os.environ["RAY_worker_niceness"] = "0"
 # Read when the packages of Hugging Face are imported.
 os.environ["HF_DATASETS_OFFLINE"] = os.environ["HF_HUB_OFFLINE"] = "1"
+# Without stored bytecode, each of the hundreds of processes that tests start would compile the packages anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # Clusters start jobs as `python`, which must be that of the tests, as in an activated environment.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
@@ -35,14 +38,37 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 hypothesis.settings.register_profile("no deadline", deadline=None)
 hypothesis.settings.load_profile("no deadline")
 
+# Number of tests that have not yet used the Ray cluster of the session.
+WAITING_TESTS = pytest.StashKey[int]()
+
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook.
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Assign the tests of a file to one process, and all tests with a Ray cluster to one process."""
+    """Assign the tests of a file to one process, and all tests with a Ray cluster to one process.
+
+    Tests that share the cluster of the session run last, so that it does not run during other tests.
+    """
     for item in items:
-        uses_ray = "ray_cluster" in item.fixturenames or item.get_closest_marker("ray")
+        uses_ray = _shares_cluster(item) or item.get_closest_marker("ray")
         group = "ray" if uses_ray else item.location[0]
         item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=_shares_cluster)
+
+
+@pytest.hookimpl(trylast=True)  # after the fixtures of the test are torn down
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Stop the Ray cluster after the last test that uses it. Its processes take a tenth of a core while they wait."""
+    if _shares_cluster(item):
+        waiting = item.session.stash.setdefault(WAITING_TESTS, sum(map(_shares_cluster, item.session.items)))
+        item.session.stash[WAITING_TESTS] = waiting - 1
+        if waiting == 1:
+            import ray
+
+            ray.shutdown()
+
+
+def _shares_cluster(item: pytest.Item) -> bool:
+    return "ray_cluster" in getattr(item, "fixturenames", ())
 
 
 class CommandResult(NamedTuple):
