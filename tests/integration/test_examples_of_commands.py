@@ -158,17 +158,25 @@ HOURS = (
 ENDLESS = ("bitcipher serve",)
 GPU = ("--gpus",)
 LEFT_OUT = (*HOURS, *ENDLESS, *GPU)
-HERE = {name: c for name, c in EXAMPLES.items() if not needs_a_cluster(c) and not any(map(c.count, LEFT_OUT))}
-
-
-def marked(command: str) -> object:
-    """Return the parameter of a command, with a mark if it starts Ray."""
-    return pytest.param(command, marks=[pytest.mark.ray] if "--max-concurrent-trials" in command else [])
+RUNNING = {name: c for name, c in EXAMPLES.items() if not needs_a_cluster(c) and not any(map(c.count, LEFT_OUT))}
+ON_RAY = {name: command for name, command in RUNNING.items() if "--max-concurrent-trials" in command}
+HERE = {name: command for name, command in RUNNING.items() if name not in ON_RAY}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("command", [marked(each) for each in HERE.values()], ids=HERE)
+@pytest.mark.parametrize("command", HERE.values(), ids=HERE)
 def test_example_runs(folder, command):
+    run_example(folder, command)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", ON_RAY.values(), ids=ON_RAY)
+def test_example_runs_on_ray(ray_cluster, folder, command):
+    run_example(folder, command)
+
+
+def run_example(folder: Path, command: str) -> None:
+    """Run an example with small settings."""
     arguments = shlex.split(command)[1:]
     if arguments[0] == "build":
         shutil.rmtree(folder / "vectors")
