@@ -1,4 +1,4 @@
-"""Commands with workers on a Ray cluster of their own: packages of the user, and SIGTERM."""
+"""Commands with workers on a Ray cluster of their own: packages of the user, output, and SIGTERM."""
 
 import os
 import signal
@@ -18,22 +18,23 @@ pytestmark = [pytest.mark.long, pytest.mark.ray]
 def start(*arguments: object, cwd: Path) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-P", "-m", "bitcipher", *map(str, arguments)]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=cwd, env=environment)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, **pipes, text=True, cwd=cwd, env=environment)
 
 
-def test_workers_import_the_packages_of_the_driver(tmp_path):
+def test_workers_import_the_packages_of_the_driver_and_ray_prints_nothing(tmp_path):
     for name in ("pipelines", "training", "cluster", "bitcipher"):
         (tmp_path / f"{name}.py").write_text('raise ImportError("code of the user")\n')
     (tmp_path / "a.txt").write_text("a b c d\nb c d a\n" * 20)
     options = ("--tokenizer", "whitespace", "--mode", "cat", "--min-count", 1, "--memory-mib", 600)
-    process = start("build", "a.txt", "--out", "out", *options, "--workers", 1, cwd=tmp_path)
-    _, printed = process.communicate(timeout=120)
-    assert process.returncode == 0, printed
+    process = start("build", "a.txt", "--out", "out", *options, "--workers", 1, "--quiet", cwd=tmp_path)
+    printed = process.communicate(timeout=120)
+    assert (process.returncode, *printed) == (0, "", "")
     assert versions(str(tmp_path / "out")) == [1]
 
 
-def test_sigterm_with_workers_ends_with_143_and_the_build_resumes(documents, tmp_path):
-    words = " ".join(documents).split()[:150_000]
+def test_sigterm_with_workers_ends_with_143_and_the_build_resumes(documents, tmp_path, monkeypatch, run_command):
+    words = " ".join(documents).split()[:100_000]
     # Distinct words keep spaCy busy long enough for the signal to interrupt it.
     (tmp_path / "long.txt").write_text("\n".join(f"{word}{i}," for i, word in enumerate(words)))
     command = ("build", "long.txt", "--out", "out", "--shard-mib", 1, "--memory-mib", 600)
@@ -47,5 +48,6 @@ def test_sigterm_with_workers_ends_with_143_and_the_build_resumes(documents, tmp
     assert "run the same command again" in printed
     assert "SIGTERM received" not in printed  # of Ray's stack trace
     assert versions(str(tmp_path / "out")) == []
-    assert start(*command, cwd=tmp_path).wait(120) == 0
+    monkeypatch.chdir(tmp_path)
+    assert run_command(*command).code == 0
     assert not [path for path in (tmp_path / "out").rglob("*") if path.name.endswith((".unfinished", ".tmp"))]
