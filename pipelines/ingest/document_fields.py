@@ -6,6 +6,7 @@ field whose own name has dots takes precedence over nested ones.
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from functools import cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -68,11 +69,10 @@ def find_inner_value(value: object, path: str) -> Any:
     return MISSING if inner is None else find_value(inner, path)
 
 
-def split_path(path: str) -> Iterator[tuple[str, str]]:
-    """Yield each way to split a path into the name of a field and the path in it."""
-    for at, character in enumerate(path):
-        if character == ".":
-            yield path[:at], path[at + 1 :]
+@cache  # The same paths are looked up in each record.
+def split_path(path: str) -> tuple[tuple[str, str], ...]:
+    """Return each way to split a path into the name of a field and the path in it."""
+    return tuple((path[:at], path[at + 1 :]) for at, character in enumerate(path) if character == ".")
 
 
 class DetailFinder:
