@@ -13,7 +13,8 @@ def on_two(function: Callable[[dict], None], config: dict) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    processes.spawn(_join, (function, config, port), nprocs=2)
+    # A spawned process would import torch and the modules of the test again, which takes ten seconds of CPU time.
+    processes.start_processes(_join, (function, config, port), nprocs=2, start_method="fork")
 
 
 def _join(rank: int, function: Callable[[dict], None], config: dict, port: int) -> None:
