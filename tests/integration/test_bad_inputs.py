@@ -1,6 +1,6 @@
 """Bad input never gives a traceback or half an output, but one sentence and exit code 2 (see `bad_inputs.py`)."""
 
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
@@ -67,8 +67,10 @@ def test_all_commands_with_paths_are_tried():
 
 
 @pytest.mark.long
-def test_script_prints_a_table():
-    command = [sys.executable, bad_inputs.__file__, "status"]
-    rows = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+def test_script_prints_a_table(monkeypatch, capfd):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "argv", [bad_inputs.__file__, "status"])
+    runpy.run_path(bad_inputs.__file__, run_name="__main__")
+    rows = capfd.readouterr().out.splitlines()
     assert len(rows) >= 8
     assert any(row.split()[:3] == ["status", "missing", "2"] for row in rows)
