@@ -4,9 +4,8 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
-from builds import write_lines
+from long_files import LongFiles
 from ray_nodes import RayNodes
 from target_jobs import write_originals
 
@@ -23,20 +22,9 @@ def print_measurement(request: pytest.FixtureRequest, capsys: pytest.CaptureFixt
 
 
 @pytest.fixture(scope="session")
-def long_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Sixty files of about 1 MB. Each is one count task, which takes spaCy's rules a third of a second."""
-    random = np.random.default_rng(5)
-    words = np.array(["the", "of", "don't", "U.S.", "casa", "Straße", *(f"w{i}" for i in range(20_000))])
-    folder = tmp_path_factory.mktemp("long")
-    files = []
-    for number in range(60):
-        documents, size = [], 0
-        while size < 1_050_000:
-            ranks = np.minimum(random.zipf(1.3, random.integers(40, 1_600)), len(words)) - 1
-            documents.append(" ".join(words[ranks]))
-            size += len(documents[-1])
-        files.append(write_lines(folder / f"{number:02d}.jsonl", documents))
-    return files
+def long_files(tmp_path_factory: pytest.TempPathFactory) -> LongFiles:
+    """Files that take time to count."""
+    return LongFiles(tmp_path_factory.mktemp("long"))
 
 
 @pytest.fixture

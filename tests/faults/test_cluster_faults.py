@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from builds import FRESH, OPTIONS, describe, digests, run_build
 from commands import Command, recorded_shards, unreferenced_files
+from long_files import LongFiles
 from ray_nodes import RayNodes
 
 from bitcipher.versions import versions
@@ -33,7 +34,7 @@ PAUSE_SECONDS = 1.0
 
 
 @pytest.fixture(scope="module")
-def reference_builds(long_files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+def reference_builds(long_files: LongFiles, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
     """Return a function that maps a number of files to a directory with two builds made in process.
 
     `whole` contains all these files, and `part` a quarter of them.
@@ -42,8 +43,8 @@ def reference_builds(long_files: list[Path], tmp_path_factory: pytest.TempPathFa
     @functools.cache
     def make(count: int) -> Path:
         folder = tmp_path_factory.mktemp(f"reference{count}")
-        run_build(long_files[: count // 4], folder / "part", FAST)
-        run_build(long_files[:count], folder / "whole", FAST)
+        run_build(long_files.first(count // 4), folder / "part", FAST)
+        run_build(long_files.first(count), folder / "whole", FAST)
         return folder
 
     return make
@@ -87,6 +88,7 @@ class FaultyJobs:
             attempts += 1
             log = build.with_name(f"{build.name}-{attempts}.log")
             build_options = ("--tokenizer", FAST.tokenizer, "--shard-mib", FAST.shard_mib)
+            build_options += ("--vector-size", FAST.vector_size)
             # A build that was killed right after publishing already has a version.
             arguments = ("update", build, *FRESH) if versions(str(build)) else ("build", "--out", build, *build_options)
             command = Command(
@@ -164,7 +166,7 @@ FEW_FAULTS = ["worker", "node", "worker", "driver"]
 def test_no_work_is_lost_or_counted_twice(
     nodes, long_files, reference_builds, tmp_path, print_measurement, faults, files
 ):
-    jobs = FaultyJobs(nodes, long_files[:files], reference_builds(files), tmp_path)
+    jobs = FaultyJobs(nodes, long_files.first(files), reference_builds(files), tmp_path)
     jobs.run(list(faults))
     measurements = jobs.measurements
     print_measurement(", ".join(f"{name} {number}" for name, number in sorted(measurements.items())))
