@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +22,7 @@ from pipelines.ingest.source_changes import SourceChanges
 from pipelines.options import BuildOptions, UpdateOptions
 from pipelines.runtime.open_runtime import open_runtime
 from pipelines.runtime.progress import StageProgress
-from pipelines.runtime.runtime import Workers
+from pipelines.runtime.runtime import Runtime, Workers
 from pipelines.store.manifest import BuildManifest, VectorSizes, VersionDigests, read_manifest
 from pipelines.store.stored_versions import StoredVersion, StoredVersions
 from pipelines.store.version_tables import KINDS, VersionContents
@@ -47,22 +48,25 @@ def run_build(
     workers: Workers = 0,
     vectors: Literal["now", "later"] = "now",
     threads: int = 1,
+    runtime: Runtime | None = None,
 ) -> dict:
-    """Make a build and return its manifest and its tables."""
-    with StageProgress() as progress, open_runtime(workers, options.memory_mib << 20, threads) as runtime:
-        build(list(map(str, patterns)), str(target), options, runtime, progress, vectors)
+    """Make a build, on an open runtime if one is given, and return its manifest and its tables."""
+    opened = nullcontext(runtime) if runtime else open_runtime(workers, options.memory_mib << 20, threads)
+    with StageProgress() as progress, opened as used:
+        build(list(map(str, patterns)), str(target), options, used, progress, vectors)
     return describe(StoredVersions(str(target)).find())
 
 
 def run_update(
-    target: object, patterns: Iterable[object], workers: int = 0, **chosen: Any
+    target: object, patterns: Iterable[object], workers: int = 0, runtime: Runtime | None = None, **chosen: Any
 ) -> tuple[dict, SourceChanges]:
     """Update a build with new axes, as a build from scratch has; return its manifest and tables, and the changes."""
     if chosen.get("vectors") != "later":
         chosen = {"basis": "refresh", **chosen}
-    with StageProgress() as progress, open_runtime(workers, 600 << 20) as runtime:
+    opened = nullcontext(runtime) if runtime else open_runtime(workers, 600 << 20)
+    with StageProgress() as progress, opened as used:
         options = UpdateOptions(**chosen)
-        manifest, changes = update(str(target), list(map(str, patterns)), options, 600, runtime, progress)
+        manifest, changes = update(str(target), list(map(str, patterns)), options, 600, used, progress)
     return describe(StoredVersions(str(target)).find(manifest.version)), changes
 
 

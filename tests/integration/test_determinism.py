@@ -19,6 +19,7 @@ from builds import OPTIONS, Digests, digests, run_build, run_update, write_lines
 
 from bitcipher.files import storage
 from bitcipher.versions import versions
+from pipelines.runtime.open_runtime import open_runtime
 from pipelines.store.stored_versions import StoredVersions
 
 ORDERS = range(20)
@@ -78,10 +79,12 @@ class MatrixBuilds:
         files = write_files(self._texts, order, folder)
         build = folder / "build"
         if procedure == "updated":
-            run_build(files[::3], build, workers=workers)
-            for start in (1, 2):
-                manifest, _ = run_update(build, files[start::3], workers=workers)
-                assert manifest["version"] == start + 1
+            # The jobs share their workers, each of which takes seconds of CPU time to start.
+            with open_runtime(workers, OPTIONS.memory_mib << 20) as runtime:
+                run_build(files[::3], build, runtime=runtime)
+                for start in (1, 2):
+                    manifest, _ = run_update(build, files[start::3], runtime=runtime)
+                    assert manifest["version"] == start + 1
         else:
             if procedure == "killed":
                 self._kill(build, files, workers, random.Random(f"{order} {workers}"))
@@ -94,7 +97,8 @@ class MatrixBuilds:
 
     def _kill(self, build: Path, files: list[Path], workers: int, chosen: random.Random) -> None:
         """Start the command, and kill it after it has written approximately a random number of files."""
-        options = ("--tokenizer", OPTIONS.tokenizer, "--shard-mib", "1", "--memory-mib", "600")
+        options = ("--tokenizer", OPTIONS.tokenizer, "--vector-size", OPTIONS.vector_size, "--shard-mib", 1)
+        options += ("--memory-mib", OPTIONS.memory_mib)
         arguments = ("build", *files, "--out", build, *options, "--workers", workers)
         process = subprocess.Popen(
             [sys.executable, "-m", "cluster.cli.main", *map(str, arguments)],
