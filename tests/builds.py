@@ -27,7 +27,8 @@ from pipelines.store.manifest import BuildManifest, VectorSizes, VersionDigests,
 from pipelines.store.stored_versions import StoredVersion, StoredVersions
 from pipelines.store.version_tables import KINDS, VersionContents
 
-OPTIONS = BuildOptions(tokenizer="whitespace", shard_mib=1, memory_mib=600)
+# A small size, because the factorization takes most of the time of a small build.
+OPTIONS = BuildOptions(tokenizer="whitespace", vector_size=50, shard_mib=1, memory_mib=600)
 # Options of an update whose vectors are those of a build from scratch.
 FRESH = ("--basis", "refresh")
 

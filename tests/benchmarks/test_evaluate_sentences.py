@@ -48,7 +48,7 @@ def test_sentences_are_evaluated(tmp_path):
     model = FastText([WORDS], vector_size=8, min_count=1, epochs=1, bucket=100, seed=1, workers=1)
     save_facebook_model(model, str(tmp_path / "peer.bin"))
     lines = write_lines(tmp_path / "text.jsonl", [" ".join(WORDS)] * 3)
-    run_build([lines], tmp_path / "build", OPTIONS.copy_with(mode="cat", bits=16, window=2, min_count=1))
+    run_build([lines], tmp_path / "build", OPTIONS.derive({"mode": "cat", "bits": 16, "window": 2, "min_count": 1}))
     named = [f"{name}={tmp_path / name}" for name in ("ours", "peer.vec", "peer.bin")]
     command = [sys.executable, HERE / "evaluate_sentences.py", *named, "--data", tmp_path / "data"]
     process = subprocess.run(

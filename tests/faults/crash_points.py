@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from builds import digests, run_build, run_update
+from builds import OPTIONS, digests, run_build, run_update
 from change_faults import CRASHED, crash_at
 from commands import unreferenced_files
 
@@ -37,6 +37,7 @@ memory_budget.BYTES_PER_WEIGHTED_ENTRY = 1 << 40
 memory_budget.BYTES_PER_MERGED = memory_budget.BYTES_PER_ENTRY = 1 << 10
 vector_files.PAGE_BYTES = 1 << 12
 vector_files.MAX_FILE_BYTES = 1 << 20
+MANY_PAGES = OPTIONS.derive({"vector_size": 200})
 
 
 def run_and_crash(make: Callable[[], None], number: int) -> int:
@@ -64,16 +65,16 @@ def main() -> None:
     expected = {}
     before.mkdir(parents=True)
     if old:
-        run_build(old, before)
+        run_build(old, before, MANY_PAGES)
         expected[1] = digests(before)
-    run_build([*old, *new], Path(folder, "whole"))
+    run_build([*old, *new], Path(folder, "whole"), MANY_PAGES)
     expected[len(expected) + 1] = digests(Path(folder, "whole"))
 
     def make() -> None:
         if versions(str(build)):
             run_update(build, [*old, *new])
         else:
-            run_build([*old, *new], build)
+            run_build([*old, *new], build, MANY_PAGES)
 
     measurements: Counter[str] = Counter()
     number, changes = 1, 0

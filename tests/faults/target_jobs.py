@@ -13,7 +13,7 @@ from forked_commands import ForkedCommand
 from bitcipher.files import storage
 from bitcipher.versions import versions
 
-FEW = OPTIONS.copy_with(mode="cat", bits=16, window=2, min_count=1)
+FEW = OPTIONS.derive({"mode": "cat", "bits": 16, "window": 2, "min_count": 1})
 FLAGS = ("--tokenizer", "whitespace", "--mode", "cat", "--bits", "16", "--window", "2", "--min-count", "1")
 FLAGS += ("--shard-mib", "1", "--memory-mib", "600")
 

@@ -13,7 +13,7 @@ from builds import OPTIONS, run_build, run_update, write_lines
 from damaged_content import damages, judge
 from forked_commands import Outcome, run_forked
 
-FEW = OPTIONS.copy_with(mode="cat", bits=16, window=2, min_count=1)
+FEW = OPTIONS.derive({"mode": "cat", "bits": 16, "window": 2, "min_count": 1})
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ def test_store_that_fails_at_any_write_leaves_a_complete_version(
 def test_workers_find_the_store_by_the_environment_of_the_job(ray_cluster, s3_server, s3, files, expected, tmp_path):
     """Workers have the environment variables of their node and of the job, not those of the driver's shell."""
     build = storage.join(s3, "build")
-    options = ("--tokenizer", "whitespace", "--shard-mib", 1, "--memory-mib", 600, "--workers", 2)
+    options = ("--tokenizer", "whitespace", "--vector-size", 50, "--shard-mib", 1, "--memory-mib", 600, "--workers", 2)
     with FaultyStore(s3_server) as store:
         variables = {**ENVIRONMENT, "AWS_ENDPOINT_URL": store.address}
         settings = [word for name, value in variables.items() for word in ("--env", f"{name}={value}")]

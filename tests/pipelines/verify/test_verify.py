@@ -16,7 +16,7 @@ from pipelines.store.job_folder import list_job_ledgers
 from pipelines.store.job_ledger import COUNTED_SHARDS
 from pipelines.verify.verify import verify
 
-FEW = OPTIONS.copy_with(mode="cat", bits=16, window=2, min_count=1)
+FEW = OPTIONS.derive({"mode": "cat", "bits": 16, "window": 2, "min_count": 1})
 
 
 def damage_of(folder: object, runtime=None) -> list[tuple[str, str]]:
