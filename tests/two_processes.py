@@ -1,5 +1,6 @@
 """Calls a function in two processes of one process group, as Ray Train does."""
 
+import multiprocessing
 import socket
 from collections.abc import Callable
 
@@ -13,8 +14,10 @@ def on_two(function: Callable[[dict], None], config: dict) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    # A spawned process would import torch and the modules of the test again, which takes ten seconds of CPU time.
-    processes.start_processes(_join, (function, config, port), nprocs=2, start_method="fork")
+    # A spawned process would import torch again, which takes seconds of CPU time, and a fork of this process could wait
+    # forever for a lock of one of its threads. The server has no other threads, and imports these modules once.
+    multiprocessing.set_forkserver_preload([__name__, "training.runs.pretraining_run"])
+    processes.start_processes(_join, (function, config, port), nprocs=2, start_method="forkserver")
 
 
 def _join(rank: int, function: Callable[[dict], None], config: dict, port: int) -> None:
