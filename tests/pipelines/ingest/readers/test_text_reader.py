@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +11,9 @@ from pipelines.ingest.readers import ReadOptions, read_chunks
 LINES = ReadOptions()
 FILES = ReadOptions(document="file")
 # A carriage return before the line feed belongs to the line terminator, so no line can end with one.
-# Control characters are those of binary data.
+# Control characters are those of binary data, and lines that end like names of files are a list of paths.
 line = st.text(st.characters(exclude_categories=["Cc", "Cs"])).map(lambda text: text.rstrip("\r"))
+line = line.filter(lambda text: not re.search(r"\.\w+$|://", text.strip()))
 
 
 def kept(texts):
