@@ -23,7 +23,6 @@ from pipelines.options import SPECTRAL, BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.store.hashed_sources import hash_for_job
-from pipelines.store.job_folder import find_job
 from pipelines.store.job_ledger import BUILD, count_recorded_shards
 from pipelines.store.lease import Lease
 from pipelines.store.manifest import BuildManifest
@@ -153,7 +152,7 @@ def _is_published(
     stored: StoredVersions, listed: Sequence[Source], options: BuildOptions, runtime: Runtime, has_vectors: bool
 ) -> bool:
     """Return whether a call with the same arguments published the only version, and stopped before it cleaned up."""
-    job = find_job(stored.build) if versions(stored.build) == [1] else None
+    job = BUILD.find_job(stored.build) if versions(stored.build) == [1] else None
     if job is None or job.version != 1:
         return False
     version = stored.find()

@@ -7,8 +7,8 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.versions import VERSIONS, manifest_uri, versions
 from pipelines.store import layout
-from pipelines.store.job_folder import find_job, folder_ledger
-from pipelines.store.job_ledger import count_recorded_shards, recorded_parts
+from pipelines.store.job_folder import folder_ledger
+from pipelines.store.job_ledger import BUILD, count_recorded_shards, recorded_parts
 from pipelines.store.lease import Lease
 from pipelines.store.removal import list_names, remove_below, remove_empty
 from pipelines.store.stored_versions import StoredVersion, StoredVersions
@@ -53,7 +53,7 @@ def drop_unfinished(build: str) -> int:
     Raises:
         BitcipherError: if there is no build, a folder in it is a symbolic link, or another job is running on it.
     """
-    if not storage.list_files(build):
+    if not (versions(build) or folder_ledger(build).keys(BUILD.job) or count_recorded_shards(build)):
         raise BitcipherError(f"There is no build, and no unfinished job, in {build}.")
     _check_no_links(build)
     with Lease(build) as lease:
@@ -67,7 +67,7 @@ def drop_unfinished(build: str) -> int:
 def _has_published(build: str) -> bool:
     """Return whether the job in the ledger published its version, and stopped before it cleared the ledger."""
     try:
-        job = find_job(build)
+        job = BUILD.find_job(build)
     except BitcipherError:  # an entry of another version of bitcipher
         return False
     return job is not None and job.version in versions(build)

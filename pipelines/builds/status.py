@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import versions
-from pipelines.store.job_folder import JobEntry, find_job, job_ledger
-from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS, PLANS
+from pipelines.store.job_folder import JobEntry, job_ledger
+from pipelines.store.job_ledger import BUILD, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS, PLANS
 from pipelines.store.lease import Lease, LeaseHolder
 
 
@@ -41,7 +41,7 @@ def read_status(build: str) -> BuildStatus:
         BitcipherError: if there is neither a version nor a job.
     """
     published = versions(build)
-    job = find_job(build)
+    job = BUILD.find_job(build)
     if not published and job is None:
         raise BitcipherError(f"{build} is not a build, and has no unfinished job. Make a build with `bitcipher build`.")
     planned: set[str] = set()

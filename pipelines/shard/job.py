@@ -31,6 +31,7 @@ DOCUMENT_SHARDS = FolderKind(
     names=(*FILE_FOLDERS, MANIFESTS, LEDGER, WORK),
     entries=(CLEANED_TASKS,),
     work=CLEANED_TASKS,
+    job_name="shard-job",
 )
 
 

@@ -22,7 +22,7 @@ from pipelines.shard.manifest import DocumentManifest
 from pipelines.shard.options import ShardOptions
 from pipelines.shard.returned_documents import ReturnedDocument, find_returned
 from pipelines.shard.write_stage import WrittenTask
-from pipelines.store.job_folder import find_job, publish_version
+from pipelines.store.job_folder import publish_version
 from pipelines.store.layout import LEDGER, WORK
 from pipelines.store.removal import list_names, remove_below, remove_empty
 
@@ -97,7 +97,7 @@ def _add_version(job: ShardJob, patterns: Sequence[str], replace: bool, rehash: 
     kept, to_read = _plan(base, sources, changes, replace)
     check_given(to_read, sources)
     if base and not to_read and len(kept) == len(base.tasks):
-        unfinished = find_job(job.out)
+        unfinished = DOCUMENT_SHARDS.find_job(job.out)
         if unfinished is None or unfinished.version < job.version:  # it was killed after it had published
             _remove_work(job.out, base)
         return ShardResult(base.manifest, changes, False, [])

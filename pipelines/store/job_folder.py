@@ -42,10 +42,6 @@ class JobEntry(Record):
     started: Time
 
 
-_ADVICE = "Drop the unfinished job (of a build by `bitcipher prune --unfinished`), then run its command again."
-JOB = EntryKind("job", JobEntry, _ADVICE)
-
-
 @dataclass(frozen=True)
 class FolderKind:
     """A kind of folder, and what its jobs write."""
@@ -60,8 +56,17 @@ class FolderKind:
     """Kinds of the ledger entries of a job."""
     work: EntryKind[Any] | None = None
     """The kind of entries whose work the next job resumes."""
+    job_name: str = "job"
+    """Name of the kind of the entry of the unfinished job, another one for each kind of folder."""
+    advice: str = ""
+    """What the user can do about an unfinished job of another version of bitcipher, a sentence."""
     lease: str = LEASE
     """Name of the folder of the lease."""
+
+    @property
+    def job(self) -> EntryKind[JobEntry]:
+        """The kind of the entry of the unfinished job."""
+        return EntryKind(self.job_name, JobEntry, self.advice)
 
     def check_usable(self, folder: str) -> None:
         """Check that a folder has a result of this kind, was begun by a job of this kind, or is empty.
@@ -133,17 +138,25 @@ class FolderKind:
         Raises:
             BitcipherError: if the unfinished job was started with other options.
         """
-        folder_ledger(folder).remove_incomplete(JOB)
+        folder_ledger(folder).remove_incomplete(self.job)
         for ledger in list_job_ledgers(folder):
             ledger.remove_incomplete(*self.entries)
-        unfinished = find_job(folder)
+        unfinished = self.find_job(folder)
         if unfinished is not None and unfinished.version < version:
             folder_ledger(folder).clear()  # it published its version, and stopped before it cleared the ledger
         started = datetime.now(UTC).isoformat(timespec="seconds")
         job = JobEntry(id=uuid.uuid4().hex[:8], version=version, fingerprint=fingerprint, started=started)
-        recorded = record_job(folder, job)
+        recorded = self.record_job(folder, job)
         check_same(recorded.fingerprint, fingerprint, f"The unfinished job in {folder}", advice)
         return recorded
+
+    def find_job(self, folder: str) -> JobEntry | None:
+        """Return the unfinished job of a folder, or None."""
+        return folder_ledger(folder).find(self.job, _CURRENT)
+
+    def record_job(self, folder: str, job: JobEntry) -> JobEntry:
+        """Record a job, and return it. If the folder has an unfinished job, return that job instead."""
+        return folder_ledger(folder).record(self.job, _CURRENT, job)
 
 
 def publish_version(folder: str, version: int, uri: str, manifest: Record, lease: Lease) -> None:
@@ -170,16 +183,6 @@ def publish_version(folder: str, version: int, uri: str, manifest: Record, lease
 def folder_ledger(folder: str) -> Ledger:
     """Return the ledger of a folder, which contains the entry of its unfinished job."""
     return Ledger(storage.join(folder, LEDGER))
-
-
-def find_job(folder: str) -> JobEntry | None:
-    """Return the unfinished job of a folder, or None."""
-    return folder_ledger(folder).find(JOB, _CURRENT)
-
-
-def record_job(folder: str, job: JobEntry) -> JobEntry:
-    """Record a job, and return it. If the folder has an unfinished job, return that job instead."""
-    return folder_ledger(folder).record(JOB, _CURRENT, job)
 
 
 def job_ledger(folder: str, job: JobEntry) -> Ledger:

@@ -48,6 +48,7 @@ BUILD = FolderKind(
     names=JOB_FOLDERS,
     entries=(HASHED, PLANS, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS),
     work=COUNTED_SHARDS,
+    advice=_ADVICE,
 )
 
 

@@ -8,7 +8,7 @@ from bitcipher.files import storage
 from bitcipher.versions import WORDS, manifest_uri, versions
 from pipelines.builds.report import read_report
 from pipelines.store import layout
-from pipelines.store.job_folder import JOB, folder_ledger, list_job_ledgers
+from pipelines.store.job_folder import folder_ledger, list_job_ledgers
 from pipelines.store.job_ledger import BUILD, COUNTED_SHARDS, MERGED_PARTS
 from pipelines.store.lease import GENERATION, LeaseHolder
 from pipelines.store.manifest import BuildManifest
@@ -99,7 +99,7 @@ def _vectors_checks(build: str, manifests: list[BuildManifest], sizes: dict[str,
 
 def _ledger_checks(build: str) -> Iterator[Check]:
     """Yield the damaged entries of the ledgers and leases of a build."""
-    ledgers = [(folder_ledger(build), (JOB,)), *((ledger, BUILD.entries) for ledger in list_job_ledgers(build))]
+    ledgers = [(folder_ledger(build), (BUILD.job,)), *((ledger, BUILD.entries) for ledger in list_job_ledgers(build))]
     for ledger, kinds in ledgers:
         for kind in kinds:
             for key in ledger.keys(kind):

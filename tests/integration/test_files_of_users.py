@@ -17,7 +17,8 @@ from pipelines.embed.embed_counts import embed_build
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
-from pipelines.store.job_folder import JobEntry, find_job, record_job
+from pipelines.store.job_folder import JobEntry
+from pipelines.store.job_ledger import BUILD
 from pipelines.store.lease import Lease
 from pipelines.store.stored_versions import StoredVersions
 from training.studies.downscaling.filter.filter_corpus import filter_corpus
@@ -121,7 +122,7 @@ def test_failed_first_job_in_a_store_leaves_no_files(start, faulty, s3):
 def test_prune_that_was_taken_over_removes_nothing(texts, tmp_path, monkeypatch):
     out = tmp_path / "out"
     run_build([texts], out, FEW)
-    record_job(str(out), JobEntry(id="ab", version=2, fingerprint={}, started="2026-01-31T12:00:00+00:00"))
+    BUILD.record_job(str(out), JobEntry(id="ab", version=2, fingerprint={}, started="2026-01-31T12:00:00+00:00"))
     count_recorded_shards = prune_module.count_recorded_shards
 
     def read_slowly(folder):
@@ -132,7 +133,7 @@ def test_prune_that_was_taken_over_removes_nothing(texts, tmp_path, monkeypatch)
     monkeypatch.setattr(prune_module, "count_recorded_shards", read_slowly)
     with pytest.raises(BitcipherError, match="Another job has taken over"):
         drop_unfinished(str(out))
-    assert find_job(str(out)) is not None
+    assert BUILD.find_job(str(out)) is not None
 
 
 def test_files_that_appear_during_a_failed_build_are_kept(texts, tmp_path):
@@ -190,7 +191,7 @@ def test_shard_job_that_was_taken_over_after_it_published_removes_nothing(texts,
 
     monkeypatch.setattr(storage, "create", create_and_lose_the_lease)
     make_shards(out, texts)
-    assert {"work/of-the-successor", "ledger/job/current.json"} <= {*content(out)}
+    assert {"work/of-the-successor", "ledger/shard-job/current.json"} <= {*content(out)}
 
 
 def test_failed_job_after_another_job_removes_nothing(start, faulty, tmp_path):

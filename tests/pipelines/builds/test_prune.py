@@ -10,8 +10,8 @@ from bitcipher.versions import manifest_uri, vectors_of, versions
 from pipelines.builds.prune import collect_garbage, drop_unfinished, prune
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.options import BuildOptions
-from pipelines.store.job_folder import JobEntry, find_job, job_ledger, publish_version, record_job
-from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS, MergedPart
+from pipelines.store.job_folder import JobEntry, job_ledger, publish_version
+from pipelines.store.job_ledger import BUILD, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS, MergedPart
 from pipelines.store.layout import LEASE
 from pipelines.store.lease import Lease
 from pipelines.store.manifest import BuildManifest, CountedTask, VectorSizes, VersionDigests, read_manifest
@@ -115,7 +115,7 @@ def test_unfinished_files_of_dead_processes_are_removed(tmp_path):
 
 def test_work_of_an_unfinished_job_is_kept(build):
     started = "2026-01-31T12:00:00+00:00"
-    job = record_job(build, JobEntry(id="ab", version=3, fingerprint={}, started=started))
+    job = BUILD.record_job(build, JobEntry(id="ab", version=3, fingerprint={}, started=started))
     ledger = job_ledger(build, job)
     write_parts(build, "shards/d", "segments/cd-0", "shards/lost")
     ledger.record(COUNTED_SHARDS, "task/00000", segment_of(["shards/d"]))
@@ -128,7 +128,7 @@ def test_work_of_an_unfinished_job_is_kept(build):
     assert stored_names(build)[0] == needed
     assert drop_unfinished(build) == 1
     assert stored_names(build)[0] == needed - {"shards/d", "segments/cd-0"}
-    assert find_job(build) is None
+    assert BUILD.find_job(build) is None
     assert ledger.keys(COUNTED_TASKS) == []
 
 

@@ -5,8 +5,10 @@ import pytest
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.files.records import Record
+from pipelines.builds.prune import drop_unfinished
+from pipelines.builds.status import read_status
 from pipelines.shard.job import DOCUMENT_SHARDS
-from pipelines.store.job_folder import FolderKind, find_job, folder_ledger, job_ledger
+from pipelines.store.job_folder import FolderKind, folder_ledger, job_ledger
 from pipelines.store.job_ledger import BUILD
 from pipelines.store.lease import Lease
 from pipelines.store.ledger import EntryKind
@@ -84,7 +86,7 @@ def test_unfinished_job_is_resumed_with_the_same_options_only(kind, base_uri):
     with pytest.raises(BitcipherError, match=r"was made with other options \(window 5 → 6\): wait\."):
         kind.start_job(folder, 1, {"window": 6}, "wait")
     later = kind.start_job(folder, 2, {"window": 6}, "wait")  # version 1 was published, so its work is not needed
-    assert (later.version, find_job(folder), job_ledger(folder, later).keys(DONE)) == (2, later, [])
+    assert (later.version, kind.find_job(folder), job_ledger(folder, later).keys(DONE)) == (2, later, [])
 
 
 def test_late_worker_adds_nothing_to_the_next_job(kind, base_uri):
@@ -94,3 +96,14 @@ def test_late_worker_adds_nothing_to_the_next_job(kind, base_uri):
     job = kind.start_job(folder, 1, {"window": 6}, "wait")
     late.record(DONE, "a", Done(worker="late"))
     assert job_ledger(folder, job).entries(DONE) == {}
+
+
+def test_unfinished_job_is_not_that_of_another_kind_of_folder(base_uri):
+    folder = storage.join(base_uri, "folder")
+    with Lease(folder):
+        DOCUMENT_SHARDS.start_job(folder, 1, {}, "wait")
+    assert BUILD.find_job(folder) is None
+    for command in (read_status, drop_unfinished):
+        with pytest.raises(BitcipherError, match="no unfinished job"):
+            command(folder)
+    assert DOCUMENT_SHARDS.find_job(folder) is not None

@@ -14,7 +14,7 @@ from pipelines.ingest.sources import Source, check_target, list_sources
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime, StageSpec
 from pipelines.store.fingerprint import Fingerprint, check_same
-from pipelines.store.job_folder import FolderKind, find_job, job_ledger, list_job_ledgers
+from pipelines.store.job_folder import FolderKind, job_ledger, list_job_ledgers
 from pipelines.store.layout import LEASE, LEDGER
 from pipelines.store.ledger import Ledger
 from pipelines.store.removal import remove_below, remove_empty
@@ -48,6 +48,7 @@ FILTERED_CORPUS = FolderKind(
     names=(VOCABULARY, CONSTRAINED, UNCONSTRAINED, LEDGER, _WORDS),
     entries=(FILTERED_SOURCES,),
     work=FILTERED_SOURCES,
+    job_name="filter-job",
 )
 
 
@@ -162,7 +163,7 @@ def _find_finished(out: str, request: Fingerprint) -> FilterManifest | None:
     check_same(manifest.options, request, out, _ADVICE)
     # A process that died after it wrote the manifest leaves its ledger. Without one, the temporary folders are removed
     # already, and folders of their names are the user's.
-    if find_job(out) is not None:
+    if FILTERED_CORPUS.find_job(out) is not None:
         _remove_work(out)
     elif any(ledger.keys(FILTERED_SOURCES) for ledger in list_job_ledgers(out)):  # it died while it removed the ledger
         remove_below(out, LEDGER)

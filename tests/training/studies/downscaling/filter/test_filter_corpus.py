@@ -301,6 +301,6 @@ def test_damaged_request_starts_again(corpus, tmp_path):
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
         run_filter(corpus, out, progress=InterruptingProgress(2))
-    (out / "ledger/job/current.json").write_bytes(b"")
+    (out / "ledger/filter-job/current.json").write_bytes(b"")
     run_filter(corpus, out)
     assert content(out) == content(tmp_path / "whole")
