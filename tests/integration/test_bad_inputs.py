@@ -8,12 +8,18 @@ import bad_inputs
 import pytest
 
 from cluster.cli.main import all_commands
+from pipelines.runtime import progress
 
 # Files of vectors and of text that these commands read, or damage that they report.
 ACCEPTED = {
     *(("neighbors", "vectors"), ("export", "vectors"), ("evaluate", "vectors"), ("infer --contexts", "vectors")),
     *(("status", "truncated manifest"), ("status", "binary manifest")),
 }
+
+
+@pytest.fixture(autouse=True)
+def _no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "LINE_SECONDS", 3600)  # on a slow machine, commands print lines of progress
 
 
 @pytest.fixture(scope="module")

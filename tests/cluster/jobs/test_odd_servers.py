@@ -168,7 +168,7 @@ def _small_limits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(dashboard_requests, "MAX_ANSWER_BYTES", 1 << 20)
     monkeypatch.setattr(checks, "JOB_SECONDS", 2)
     # The code takes a second to pack.
-    monkeypatch.setattr(submission, "pack", lambda folder, *_: (folder / "code.py").write_text(""))
+    monkeypatch.setattr(submission, "pack_code", lambda _: [])
 
 
 def check_commands(dashboard: OddDashboard, pattern: str, answer: Answer, capsys: pytest.CaptureFixture[str]) -> None:
