@@ -11,8 +11,7 @@ from bitcipher.files import storage
 from bitcipher.files.records import Record, Strings
 from bitcipher.redaction import redact
 from pipelines.estimate.build_cost import BuildCost, Cluster, estimate_cost
-from pipelines.estimate.calibrate import calibrate
-from pipelines.estimate.calibration import Calibration
+from pipelines.estimate.calibrate import Calibration, calibrate
 from pipelines.estimate.corpus_laws import CorpusLaws, fit_laws
 from pipelines.estimate.growth_law import Bound
 from pipelines.estimate.limits import bad_record_limits, limits_reached

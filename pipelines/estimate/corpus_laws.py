@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipelines.estimate.calibration import Calibration
+from pipelines.estimate.calibrate import Calibration
 from pipelines.estimate.growth_law import PAIRS_BENDING, WORDS_BENDING, Bound, GrowthLaw, fit_growth_law
 from pipelines.store.stored_versions import StoredVersion
 
@@ -15,15 +15,10 @@ class CorpusLaws:
     """Sizes of a corpus as functions of its number of tokens; see `GrowthPoint`."""
 
     types: GrowthLaw
-    """Number of distinct words."""
     chunks: GrowthLaw
-    """Number of distinct strings between white space, which the tokenizer splits once and caches."""
     entries: GrowthLaw
-    """Number of distinct pairs."""
     row_entries: GrowthLaw
-    """Number of pairs of the word with the most pairs."""
     landmark_entries: GrowthLaw
-    """Number of pairs in the products of mode spectral."""
     thinning: float
     """Ratio from which the vocabulary is predicted: the vocabulary of a corpus of N tokens is as large as the number of
     distinct words in N / `thinning` tokens. With a minimum count of 5, the ratio is about 5, because a word with 5
@@ -53,28 +48,27 @@ def fit_laws(
         max_types: maximum number of distinct words.
     """
     points = calibration.points
-    tokens = [point.tokens for point in points]
-    sizes = build_sizes(counted) if counted else np.empty((0, 3))
-    all_tokens = [*tokens, *sizes[:, 0]]
-    last = points[-1]
-    types = fit_growth_law(
-        all_tokens,
-        [*(point.types for point in points), *sizes[:, 1]],
-        WORDS_BENDING,
-        max_types,
-        last.single_passage_types / last.types if last.tokens == max(all_tokens) else None,
-    )
-    entries = fit_growth_law(all_tokens, [*(point.entries for point in points), *sizes[:, 2]], PAIRS_BENDING)
-    vocabulary, vocabulary_tokens = calibration.vocabulary, last.tokens
+    further = build_sizes(counted) if counted else np.empty((0, 3))
+    all_tokens = [*(point.tokens for point in points), *further[:, 0]]
+
+    def sizes(name: str) -> list[float]:
+        return [getattr(point, name) for point in points]
+
+    def fit_sample(name: str, bending: float) -> GrowthLaw:
+        return fit_growth_law(sizes("tokens"), sizes(name), bending)
+
+    exponent = calibration.new_word_share if points[-1].tokens == max(all_tokens) else None
+    types = fit_growth_law(all_tokens, [*sizes("types"), *further[:, 1]], WORDS_BENDING, max_types, exponent)
+    vocabulary, tokens = calibration.vocabulary, points[-1].tokens
     if counted:
-        vocabulary, vocabulary_tokens = counted.manifest.vocabulary, counted.manifest.tokens
+        vocabulary, tokens = counted.manifest.vocabulary, counted.manifest.tokens
     return CorpusLaws(
         types=types,
-        chunks=fit_growth_law(tokens, [point.chunks for point in points], WORDS_BENDING),
-        entries=entries,
-        row_entries=fit_growth_law(tokens, [point.row_entries for point in points], PAIRS_BENDING),
-        landmark_entries=fit_growth_law(tokens, [point.landmark_entries for point in points], PAIRS_BENDING),
-        thinning=max(1.0, vocabulary_tokens / types.tokens_at(vocabulary)),
+        chunks=fit_sample("chunks", WORDS_BENDING),
+        entries=fit_growth_law(all_tokens, [*sizes("entries"), *further[:, 2]], PAIRS_BENDING),
+        row_entries=fit_sample("row_entries", PAIRS_BENDING),
+        landmark_entries=fit_sample("landmark_entries", PAIRS_BENDING),
+        thinning=max(1.0, tokens / types.tokens_at(vocabulary)),
         max_vocab_size=max_vocab_size,
     )
 

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
-from scipy import stats
 
 from bitcipher.errors import BitcipherError
 
-# Where the exponent of the parabola has fallen to this fraction of its value at the last data point, a straight line
-# replaces the parabola, which would reach a maximum and decline, although longer text always has new words.
+# The parabola is used while its exponent is between 1 and this fraction of the exponent at the last data point. Further
+# out, straight lines replace it: it would reach a maximum and decline, although longer text always has new words.
 MIN_SHARE_OF_EXPONENT = 0.5
 
 # Minimum number of points: a parabola has three parameters, and the error of the fit needs one more point.
@@ -33,11 +32,9 @@ MIN_POINTS = 4
 WORDS_BENDING = 0.0
 PAIRS_BENDING = 1.0
 
-# Number of points that the prediction interval is computed from: the last three doublings, which are nearly on a line.
-LAST_POINTS = 4
-
-# Confidence level of prediction intervals.
-CONFIDENCE = 0.95
+# Half the width of the range of a prediction, in errors of the fit, at the last data point and for each factor of e
+# beyond: the quantile of Student's t distribution for a confidence of 95 % and a parabola through seven points.
+ERRORS_IN_RANGE = 2.8
 
 
 class Bound(Enum):
@@ -48,15 +45,11 @@ class Bound(Enum):
     HIGH = "high"
 
 
-SIGNS = {Bound.LOW: -1, Bound.POINT: 0, Bound.HIGH: 1}
-
-
 @dataclass(frozen=True)
 class GrowthLaw:
     """Size as a function of the number of tokens.
 
     Attributes:
-        first: log of the tokens of the smallest data point.
         last: log of the tokens of the largest data point.
         size: log of the size of the largest data point.
         exponent: exponent at the largest data point.
@@ -64,13 +57,8 @@ class GrowthLaw:
         bending: weight of the parabola in predictions beyond the data, WORDS_BENDING or PAIRS_BENDING.
         limit: maximum size.
         error: error of the fit, the standard deviation of the residuals in logs.
-        line_error: error of a straight line through the last points, in logs.
-        line_center: mean of the log tokens of the last points.
-        line_square: sum of squared deviations of the log tokens from `line_center`.
-        line_points: number of the last points.
     """
 
-    first: float
     last: float
     size: float
     exponent: float
@@ -78,25 +66,22 @@ class GrowthLaw:
     bending: float
     limit: float
     error: float
-    line_error: float
-    line_center: float
-    line_square: float
-    line_points: int
 
     def at(self, tokens: float, bound: Bound = Bound.POINT) -> float:
         """Return the size of a text with a number of tokens."""
         if tokens <= 0:
             return 0.0
-        x = float(np.log(tokens))
-        if x <= self.last:
-            inside = self._inside(x) + SIGNS[bound] * _quantile(self.line_points) * self.error
-            return min(self.limit, float(np.exp(inside)))
-        tangent, bent = self._beyond(x)
-        margin = self._margin(x)
-        point = tangent + self.bending * (bent - tangent)
-        log_size = {Bound.LOW: bent - margin, Bound.POINT: point, Bound.HIGH: tangent + margin}[bound]
+        ahead = float(np.log(tokens)) - self.last
+        parabola = self._parabola(ahead)
+        tangent = self.size + self.exponent * ahead if ahead > 0 else parabola
+        margin = ERRORS_IN_RANGE * self.error * (1 + max(0.0, ahead))
+        log_size = {
+            Bound.LOW: parabola - margin,
+            Bound.POINT: tangent + self.bending * (parabola - tangent),
+            Bound.HIGH: tangent + margin,
+        }[bound]
         # Sizes grow at most in proportion to the text.
-        return min(self.limit, float(np.exp(min(log_size, self.size + x - self.last))))
+        return min(self.limit, float(np.exp(min(log_size, self.size + max(0.0, ahead)))))
 
     def tokens_at(self, size: float, bound: Bound = Bound.POINT) -> float:
         """Return the number of tokens of a text that has this size."""
@@ -106,31 +91,14 @@ class GrowthLaw:
             low, high = (middle, high) if self.at(float(np.exp(middle)), bound) < size else (low, middle)
         return float(np.exp(high))
 
-    def _inside(self, x: float) -> float:
-        inside = max(x, self.first) - self.last
-        value = self.size + self.exponent * inside + self.bend / 2 * inside**2
-        # Before the smallest data point: a straight line with an exponent of at most 1.
-        return value + min(1.0, self.exponent + self.bend * inside) * min(0.0, x - self.first)
-
-    def _beyond(self, x: float) -> tuple[float, float]:
-        """Return the log of the size on the tangent, and on the parabola."""
-        ahead = x - self.last
-        tangent = self.size + self.exponent * ahead
-        if not self.bend:
-            return tangent, tangent
-        bending = min(ahead, (1 - MIN_SHARE_OF_EXPONENT) * self.exponent / -self.bend)
-        straight = (ahead - bending) * (self.exponent + self.bend * bending)
-        return tangent, self.size + self.exponent * bending + self.bend / 2 * bending**2 + straight
-
-    def _margin(self, x: float) -> float:
-        """Return half the width of the prediction interval of a line through the last points, in logs."""
-        spread = 1 + 1 / self.line_points + (x - self.line_center) ** 2 / self.line_square
-        return _quantile(self.line_points) * self.line_error * float(np.sqrt(spread))
-
-
-def _quantile(points: int) -> float:
-    """Return the two-sided quantile of Student's t distribution for a line through a number of points."""
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, points - 2))
+    def _parabola(self, ahead: float) -> float:
+        """Return the log of the size on the parabola, or on the straight lines that continue it."""
+        bent = ahead
+        if self.bend:
+            lowest, highest = MIN_SHARE_OF_EXPONENT * self.exponent, max(1.0, self.exponent)
+            bent = float(np.clip(ahead, (highest - self.exponent) / self.bend, (lowest - self.exponent) / self.bend))
+        height = self.size + self.exponent * bent + self.bend / 2 * bent**2
+        return height + (ahead - bent) * (self.exponent + self.bend * bent)
 
 
 def fit_growth_law(
@@ -140,7 +108,7 @@ def fit_growth_law(
     limit: float = np.inf,
     exponent: float | None = None,
 ) -> GrowthLaw:
-    """Fit a law to measured sizes by least squares in log-log space.
+    """Fit a law to measured sizes by least squares in log-log space, through the largest data point.
 
     Args:
         tokens: (points,) numbers of tokens, in any order. At least four numbers are distinct.
@@ -159,31 +127,21 @@ def fit_growth_law(
             f"The sample has too few documents to measure how words and pairs grow: give at least {MIN_POINTS}, "
             "ideally some megabytes of text."
         )
+    ahead, rise = x - x[-1], y - y[-1]
     if exponent is None:
-        square, slope, height = np.polyfit(x, y, 2)
+        square, slope = np.polyfit(ahead, rise, 2)[:2]
         if square >= 0:  # the exponent does not fall, apart from noise
-            square = 0.0
-            slope, height = np.polyfit(x, y, 1)
+            square, slope = 0.0, np.polyfit(ahead, rise, 1)[0]
     else:
-        ahead, rise = x - x[-1], y - y[-1] - exponent * (x - x[-1])
-        square = min(0.0, float(rise @ ahead**2 / np.sum(ahead**4)))
-        slope = exponent - 2 * square * x[-1]
-        height = y[-1] - square * x[-1] ** 2 - slope * x[-1]
-    fitted = square * x**2 + slope * x + height
-    line_x, line_y = x[-LAST_POINTS:], y[-LAST_POINTS:]
-    line = np.polyval(np.polyfit(line_x, line_y, 1), line_x)
+        square = min(0.0, (rise - exponent * ahead) @ ahead**2 / np.sum(ahead**4))
+        slope = exponent
+    residuals = rise - slope * ahead - square * ahead**2
     return GrowthLaw(
-        first=float(x[0]),
         last=float(x[-1]),
-        # The measured size is exact; the fitted one has an error.
         size=float(y[-1]),
-        exponent=float(2 * square * x[-1] + slope),
+        exponent=float(slope),
         bend=float(2 * square),
         bending=bending,
         limit=limit,
-        error=float(np.sqrt(np.sum((y - fitted) ** 2) / max(1, len(x) - 3))),
-        line_error=float(np.sqrt(np.sum((line_y - line) ** 2) / max(1, len(line_x) - 2))),
-        line_center=float(line_x.mean()),
-        line_square=float(np.sum((line_x - line_x.mean()) ** 2)),
-        line_points=len(line_x),
+        error=float(np.sqrt(np.sum(residuals**2) / (len(x) - 3))),
     )

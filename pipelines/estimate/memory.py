@@ -6,7 +6,6 @@ from bitcipher.embedding.spectral.ppmi import block_count
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, SpectralEmbedding, columns_per_product
 from bitcipher.spelling.spelling import FIT_WORDS
 from pipelines.embed.spectral.word_ranges import MIN_SHARE, word_bytes
-from pipelines.embed.table_memory import pass_bytes, sums_bytes
 from pipelines.options import EmbeddingOptions
 from pipelines.runtime.memory_budget import (
     BYTES_PER_ENTRY,
@@ -59,7 +58,7 @@ def estimate_memory(
     types: float,
     type_memory: float,
     row_entries: float,
-    segment_types: list[int],
+    segment_types: int,
     vocabulary: int,
     sources: int,
     embedding: EmbeddingOptions,
@@ -71,7 +70,7 @@ def estimate_memory(
         types: number of distinct words of the corpus.
         type_memory: bytes of memory per word in a table.
         row_entries: number of pairs of the word with the most pairs.
-        segment_types: number of words of each final segment.
+        segment_types: number of words of the largest final segment.
         vocabulary: size of the vocabulary.
         sources: number of sources.
         embedding: options of the vectors.
@@ -81,8 +80,7 @@ def estimate_memory(
     merging = LIBRARY_BYTES + max(limits.size * BYTES_PER_MERGED, row_entries * BYTES_PER_ENTRY)
     estimator = embedding.estimator()
     blocks = block_count(embedding.window, summed=False)
-    largest = max(segment_types, default=0)
-    ranks = largest * SEGMENT_WORD_BYTES + min(largest, vocabulary) * FOUND_WORD_BYTES
+    ranks = segment_types * SEGMENT_WORD_BYTES + min(segment_types, vocabulary) * FOUND_WORD_BYTES
     embedding_driver = vocabulary * (type_memory + blocks * SUM_BYTES)
     if isinstance(estimator, SpectralEmbedding):
         landmarks = estimator.rows(vocabulary)
@@ -98,21 +96,3 @@ def estimate_memory(
         + max(vocabulary * type_memory * VOCABULARY_TABLES, embedding_driver),
         embed_worker=max(float(budget.bytes), LIBRARY_BYTES + least),
     )
-
-
-def count_passes(vocabulary: int, types: int, embedding: EmbeddingOptions, budget: MemoryBudget) -> int:
-    """Return the number of passes over all pairs in modes cat, sum and cipher, with the table in memory.
-
-    Mode cat needs several if the sums of all offsets are too large. The result is 0 if the table is made in ranges.
-
-    Args:
-        vocabulary: size of the vocabulary.
-        types: number of words in all segments.
-        embedding: options of the vectors.
-        budget: memory of a worker.
-    """
-    sums = sums_bytes(vocabulary, types, embedding, budget)
-    if sums is None or embedding.mode == "cipher":
-        return 0
-    offsets = max(1, sums // max(1, pass_bytes(vocabulary, embedding)))
-    return -(-embedding.window // offsets) if embedding.mode == "cat" else 1

@@ -2,11 +2,12 @@
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import orjson
 
@@ -94,10 +95,10 @@ def read_sample(sources: Sequence[Source], options: ReadOptions, sample_bytes: i
     if not text_bytes:
         raise BitcipherError("The sources have no documents: check that they contain text, and that `field` is right.")
     spread = min(SPREAD, max(1, round(text_bytes / sample_bytes)))
-    documents = list(chain.from_iterable(_interleave([_split_long(head.documents)[::spread] for head in heads])))
+    lists = [_split(head.documents, MAX_CHARACTERS)[::spread] for head in heads]
+    documents = [document for row in zip_longest(*lists) for document in row if document is not None]
     if len(documents) < MIN_DOCUMENTS:
-        limit = max(1, sum(map(len, documents)) // MIN_DOCUMENTS)
-        documents = [part.text for document in documents for part in split_document([document], limit)]
+        documents = _split(documents, max(1, sum(map(len, documents)) // MIN_DOCUMENTS))
     records = [head.records for head in heads]
     return Sample(documents, text_bytes / sum(head.stored_bytes for head in heads), records)
 
@@ -121,8 +122,7 @@ def write_documents(path: str, documents: Iterable[str]) -> None:
         stream.writelines(orjson.dumps({"text": document}) + b"\n" for document in documents)
 
 
-@dataclass(frozen=True)
-class _Head:
+class _Head(NamedTuple):
     """Documents at the beginning of a file, with their size as text and in the file."""
 
     documents: list[str]
@@ -141,7 +141,7 @@ def _read_head(source: Source, options: ReadOptions, text_bytes: int) -> _Head:
     if stored == source.size:
         documents, records = _read_texts(source, options, 1.0)
         if documents or not records.bad:
-            return _Head(documents, sum(_sizes(documents)), stored, records)
+            return _Head(documents, _total_bytes(documents), stored, records)
     elif source.format not in ("parquet", "hf"):
         with TemporaryDirectory(prefix="bitcipher-plan-") as folder:
             # The copy keeps the file ending, which determines the compression.
@@ -151,10 +151,10 @@ def _read_head(source: Source, options: ReadOptions, text_bytes: int) -> _Head:
             head = source.model_copy(update={"size": stored}).with_read_uri(copy)
             documents, records = _read_texts(head, options, 1.0, is_truncated=True)
         if documents:
-            return _Head(documents, sum(_sizes(documents)) + _unread_bytes(documents, source), stored, records)
+            return _Head(documents, _total_bytes(documents) + _unread_bytes(documents, source), stored, records)
     # The file is Parquet, the first document is longer than the copy, or all records are bad, which raises an error.
     documents, records = _read_texts(source, options, options.max_bad_share, max_bytes=text_bytes)
-    taken = sum(_sizes(documents))
+    taken = _total_bytes(documents)
     return _Head(documents, taken, taken * source.size / estimate_text_bytes(source), records)
 
 
@@ -166,15 +166,9 @@ def _read_texts(
     max_bytes: float = math.inf,
     is_truncated: bool = False,
 ) -> tuple[list[str], SampledRecords]:
-    """Return the texts at the beginning of a source, and its numbers of records.
+    """Return the texts at the beginning of a source, up to `max_bytes` of text, and its numbers of records.
 
-    Args:
-        source: the source.
-        options: options of the readers.
-        max_bad_share: maximum share of bad records.
-        max_bytes: number of bytes of text after which no more texts are read.
-        is_truncated: the source ends within a record, so an error ends it, and the records after the last text are not
-            counted.
+    If the source is truncated, an error ends it, and the records after the last text are not counted.
     """
     quarantine = Quarantine(source.uri, max_bad_share)
     texts, read, bad = [], 0, 0
@@ -198,22 +192,15 @@ def _unread_bytes(documents: list[str], source: Source) -> float:
     is_compressed = bool(compression_of(source.uri))
     if source.format == "text" and not is_compressed:
         return 0.0
-    sizes = _sizes(documents)
+    sizes = [len(document.encode()) for document in documents]
     # On average, half of the document in which the copy ends, and half a buffer. Long documents are more likely to
     # contain the end, so documents are weighted by their size.
-    buffered = BUFFER_BYTES if is_compressed else 0
-    return (sum(size * size for size in sizes) / sum(sizes) + buffered) / 2
+    return (sum(size * size for size in sizes) / sum(sizes) + BUFFER_BYTES * is_compressed) / 2
 
 
-def _split_long(documents: list[str]) -> list[str]:
-    return [chunk.text for document in documents for chunk in split_document([document], MAX_CHARACTERS)]
+def _split(documents: list[str], limit: int) -> list[str]:
+    return [chunk.text for document in documents for chunk in split_document([document], limit)]
 
 
-def _sizes(documents: list[str]) -> list[int]:
-    return [len(document.encode()) for document in documents]
-
-
-def _interleave(lists: Iterable[list[str]]) -> Iterator[list[str]]:
-    """Yield the first of each list, then the second of each, and so on."""
-    for row in zip_longest(*lists):
-        yield [document for document in row if document is not None]
+def _total_bytes(documents: list[str]) -> int:
+    return sum(len(document.encode()) for document in documents)

@@ -10,7 +10,7 @@ from cluster.cli.display.console import OUT, format_count, format_share
 from cluster.cli.display.tables import TextTable
 from pipelines.estimate.build_cost import BuildCost
 from pipelines.estimate.build_estimate import BuildEstimate
-from pipelines.estimate.growth_law import Bound, GrowthLaw
+from pipelines.estimate.growth_law import Bound
 
 # A range is shown if its ends differ by more than this fraction of the upper end.
 MIN_SPREAD = 0.02
@@ -63,24 +63,20 @@ def _bad_share(estimate: BuildEstimate) -> str:
 
 
 def _print_growth(estimate: BuildEstimate) -> None:
-    end = estimate.costs[Bound.POINT].tokens
-    for name, law in (("words", estimate.laws.types), ("pairs", estimate.laws.entries)):
+    laws = estimate.laws
+    last = math.exp(laws.types.last)
+    for name, law in (("words", laws.types), ("pairs", laws.entries)):
         OUT.print(
-            f"Growth of {name}: exponent {law.exponent:.3f} at the end of the data ({_law_end(law):,.0f} tokens), "
+            f"Growth of {name}: exponent {law.exponent:.3f} at the end of the data ({last:,.0f} tokens), "
             f"changing by {law.bend * math.log(10):+.3f} per tenfold text; error of the fit {law.error:.1%}"
         )
-    beyond = end / _law_end(estimate.laws.types)
+    beyond = estimate.costs[Bound.POINT].tokens / last
     if beyond > 1:
         OUT.print(
             f"The plan extrapolates the data by a factor of {beyond:,.3g}. At the lower end of a range, the exponent "
             "keeps falling; at the upper end, it stays constant."
         )
     OUT.print()
-
-
-def _law_end(law: GrowthLaw) -> float:
-    """Return the number of tokens of the largest text that a growth law was fitted to."""
-    return math.exp(law.last)
 
 
 def _print_sizes(estimate: BuildEstimate) -> None:
@@ -114,29 +110,19 @@ def _stored(cost: BuildCost) -> float:
 def _print_times(estimate: BuildEstimate) -> None:
     point = estimate.costs[Bound.POINT]
     table = TextTable("stage", "core-hours", "range", "wall time", "range")
-    for stage in point.cpu_seconds:
+    for name, stages in (*((stage, [stage]) for stage in point.cpu_seconds), ("all", list(point.cpu_seconds))):
 
-        def cpu(cost: BuildCost, stage: str = stage) -> float:
-            return cost.cpu_seconds[stage]
+        def cpu(cost: BuildCost, stages: list[str] = stages) -> float:
+            return sum(cost.cpu_seconds[stage] for stage in stages)
 
-        def wall(cost: BuildCost, stage: str = stage) -> float:
-            return cost.wall_seconds[stage]
+        def wall(cost: BuildCost, stages: list[str] = stages) -> float:
+            return sum(cost.wall_seconds[stage] for stage in stages)
 
         cells = (_hours(cpu(point)), _range(estimate, cpu, _hours), _time(wall(point)), _range(estimate, wall, _time))
-        table.add_row(stage, *cells)
-
-    def all_cpu(cost: BuildCost) -> float:
-        return sum(cost.cpu_seconds.values())
-
-    def all_wall(cost: BuildCost) -> float:
-        return sum(cost.wall_seconds.values())
-
-    cells = (_hours(all_cpu(point)), _range(estimate, all_cpu, _hours))
-    table.add_row("all", *cells, _time(all_wall(point)), _range(estimate, all_wall, _time))
+        table.add_row(name, *cells)
     table.print()
-    OUT.print()
     OUT.print(
-        f"Wall time is for {format_count(point.workers, 'worker')}. Starting a worker takes some seconds more, and a "
+        f"\nWall time is for {format_count(point.workers, 'worker')}. Starting a worker takes some seconds more, and a "
         "slow store adds waiting time.\n"
     )
 

@@ -2,17 +2,26 @@
 
 import pytest
 
-from pipelines.embed.table_memory import sums_bytes
 from pipelines.estimate.build_cost import Cluster, estimate_cost
-from pipelines.estimate.calibration import Calibration, GrowthPoint, Rates
+from pipelines.estimate.calibrate import Calibration, Rates
 from pipelines.estimate.corpus_laws import CorpusLaws
 from pipelines.estimate.growth_law import WORDS_BENDING, fit_growth_law
 from pipelines.estimate.limits import limits_reached
-from pipelines.estimate.memory import count_passes
-from pipelines.options import BuildOptions, EmbeddingOptions
-from pipelines.runtime.memory_budget import MemoryBudget
+from pipelines.options import BuildOptions
 
-RATES = Rates(1e-9, 0.5, 2e-7, 1e-5, 5e-7, 1e-7, 1e-8, 5e-8, 1e-8, 3e-8, 1e-5, 1e-8, 1e-5, 3e-5)
+RATES = Rates(
+    stored_byte=1e-9,
+    shard=0.5,
+    token=2e-7,
+    chunk=1e-5,
+    merge_entry=5e-8,
+    merge_type=1e-6,
+    sum_type=5e-7,
+    embed_entry=3e-8,
+    embed_word=1e-5,
+    fitted_word=3e-5,
+    product_entry=1e-8,
+)
 TOKENS = [1e5, 1e6, 1e7, 1e8]
 
 
@@ -25,8 +34,7 @@ def make_laws(words: float, thinning: float = 8) -> CorpusLaws:
 
 
 def cost_of(tokens: float, corpus_laws: CorpusLaws, options: BuildOptions, cluster: Cluster):
-    point = GrowthPoint(10**8, 10**5, 10**4, 10**6, 10**7, 10**5, 10**7)
-    calibration = Calibration(RATES, [point], 5.0, 2.3, 13.0, 40.0, 10**4)
+    calibration = Calibration(RATES, [], 0.5, 5.0, 2.3, 13.0, 40.0, 10**4)
     return estimate_cost(tokens, tokens * 2, 0, calibration, corpus_laws, options, cluster)
 
 
@@ -98,29 +106,3 @@ def test_shards_larger_than_the_budget_cost_a_merge_of_batches():
         for megabytes in (600, 1500)
     )
     assert small.cpu_seconds["count"] > large.cpu_seconds["count"]
-
-
-def test_number_of_passes_equals_that_of_the_embedding():
-    from bitcipher.counts.context_window import ContextWindow
-    from bitcipher.counts.merged_counts import MergedCounts
-    from bitcipher.vocabulary import Vocabulary
-
-    options, budget = EmbeddingOptions(mode="cat", bits=25, window=4), MemoryBudget(8000)
-    found = []
-    for words in (1_000, 1_000_000, 2_500_000, 30_000_000):
-
-        class Sized(Vocabulary):
-            def __init__(self, size):
-                self.size = size
-
-            def __len__(self):
-                return self.size
-
-        sums = sums_bytes(words, words, options, budget)
-        found.append(count_passes(words, words, options, budget))
-        if sums is not None:
-            counts = MergedCounts(Sized(words), ContextWindow(4), None, None)
-            taken = options.estimator().plan_passes(counts, sums)
-            assert found[-1] == len(taken)
-            assert sums >= max(len(columns) for _, _, columns in taken) * words * 26 * 8
-    assert found == [1, 2, 4, 0]

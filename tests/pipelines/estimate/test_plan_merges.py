@@ -7,22 +7,21 @@ from pipelines.estimate.merge_tiers import plan_merges
 from pipelines.store.segments import FAN_IN, Segment, next_merges
 
 
-def rounds_of_a_job(shards, shard_tokens, types, entries):
-    """Return the merge rounds of a job with segments of these sizes."""
+def merges_of_a_job(shards, shard_tokens, types, entries):
+    """Return the merges of a job with segments of these sizes, and the pairs of its final segments."""
 
     def segment(number, tokens):
         none = dict.fromkeys(("documents", "total_passages", "text_bytes"), 0)
         sizes = {"tokens": tokens, "types": int(types(tokens)), "entries": int(entries(tokens))}
         return Segment(name=f"{number:09d}", parts=(), part_hashes=(), shards=(), digest="0" * 32, **none, **sizes)
 
-    waiting, made, rounds = [segment(number, shard_tokens) for number in range(shards)], shards, []
+    waiting, found = [segment(number, shard_tokens) for number in range(shards)], []
     while merges := next_merges(waiting):
-        rounds.append([(len(merge.members), merge.total("entries")) for merge in merges])
         waiting = [each for each in waiting if not any(each in merge.members for merge in merges)]
         for merge in merges:
-            waiting.append(segment(made, merge.total("tokens")))
-            made += 1
-    return rounds, sorted(each.entries for each in waiting)
+            waiting.append(segment(shards + len(found), merge.total("tokens")))
+            found.append((len(merge.members), merge.total("entries"), waiting[-1].entries))
+    return found, sorted(each.entries for each in waiting)
 
 
 @pytest.mark.parametrize("shards", [1, 2, 3, 31, 33, 40, 200, 700])
@@ -33,11 +32,11 @@ def test_predicted_merges_equal_those_of_a_job(shards):
     def entries(n):
         return 20 * n**0.8
 
-    rounds, live = plan_merges(shards, 1_000_000, types, entries)
-    found = [[(merge.members, merge.member_entries) for merge in merges] for merges in rounds]
-    assert (found, sorted(segment.entries for segment in live)) == rounds_of_a_job(shards, 1_000_000, types, entries)
+    merges, live = plan_merges(shards, 1_000_000, types, entries)
+    found = [(len(merge.members), merge.total("entries"), merged.entries) for merge, merged in merges]
+    assert (found, sorted(segment.entries for segment in live)) == merges_of_a_job(shards, 1_000_000, types, entries)
     assert sum(segment.tokens for segment in live) == shards * 1_000_000
-    assert all(merge.members <= FAN_IN for merges in rounds for merge in merges)
+    assert all(len(merge.members) <= FAN_IN for merge, _ in merges)
 
 
 def test_predicted_number_of_segments_equals_that_of_a_build(documents, tmp_path):
