@@ -216,7 +216,7 @@ def fail_at(name, create):
 def test_update_of_a_directory_that_is_no_build_changes_nothing(parts, tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.txt").write_text("dear diary")
-    with pytest.raises(BitcipherError, match="is not a build"):
+    with pytest.raises(BitcipherError, match="does not hold a build"):
         run_build(parts, tmp_path / "notes")
     with pytest.raises(BitcipherError, match="is not a build"):
         run_update(tmp_path / "notes", parts)
