@@ -163,6 +163,11 @@ def read_config(folder: str) -> PreTrainedConfig:
             raise BitcipherError(f"{uri} is not a valid model configuration: {name} must be a number, got {value}.")
     with translating_config_errors(folder):
         config = _CONFIGS[model_type].from_dict(content)
+    if config.is_encoder_decoder != _CONFIGS[model_type].is_encoder_decoder:
+        raise BitcipherError(
+            f"{uri} is not a valid model configuration: is_encoder_decoder is {config.is_encoder_decoder}, which no "
+            f"{model_type} is."
+        )
     for name in _SIZES:
         size = getattr(config, name, None)
         if size is not None and (type(size) is not int or size < 1):

@@ -209,6 +209,7 @@ def test_damaged_weights_raise(tmp_path):
         ({"architectures": ["BertConfig"]}, "class BertConfig"),
         ({"architectures": None}, "class none"),
         ({"model_type": "mamba"}, "model_type 'mamba'"),
+        ({"is_encoder_decoder": True}, "is_encoder_decoder is True, which no bert is"),
         ({"hidden_size": "wide"}, "not a valid model configuration"),
     ],
 )
