@@ -22,8 +22,8 @@ from pipelines.merge.vocabulary import read_word_list
 from pipelines.options import SPECTRAL, BuildOptions, UpdateOptions
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
+from pipelines.store.build_folder import BUILD, count_recorded_shards
 from pipelines.store.hashed_sources import hash_for_job
-from pipelines.store.job_ledger import BUILD, count_recorded_shards
 from pipelines.store.lease import Lease
 from pipelines.store.manifest import BuildManifest
 from pipelines.store.stored_files import use_given_files

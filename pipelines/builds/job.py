@@ -14,9 +14,9 @@ from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.runtime import Runtime
 from pipelines.store import layout
+from pipelines.store.build_folder import BUILD
 from pipelines.store.fingerprint import READERS, check_same, fingerprint, keep_readers
 from pipelines.store.job_folder import JobEntry, folder_ledger, job_ledger
-from pipelines.store.job_ledger import BUILD
 from pipelines.store.lease import Lease
 from pipelines.store.ledger import Ledger
 from pipelines.store.manifest import BuildManifest

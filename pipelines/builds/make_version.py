@@ -33,8 +33,8 @@ from pipelines.options import SPECTRAL, UpdateOptions
 from pipelines.runtime.events import log_event
 from pipelines.runtime.runtime import StageSpec
 from pipelines.store import layout
+from pipelines.store.build_folder import COUNTED_SHARDS, COUNTED_TASKS, PLANS, CountPlan
 from pipelines.store.job_folder import publish_version
-from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS, PLANS, CountPlan
 from pipelines.store.manifest import BuildManifest, CountDigests, CountedTask, VersionDigests
 from pipelines.store.segments import Merge, Segment, next_merges, subtract_shards, total_digest
 from pipelines.store.stored_versions import StoredVersion

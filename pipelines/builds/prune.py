@@ -7,8 +7,8 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.versions import VERSIONS, manifest_uri, versions
 from pipelines.store import layout
+from pipelines.store.build_folder import BUILD, count_recorded_shards, recorded_parts
 from pipelines.store.job_folder import folder_ledger
-from pipelines.store.job_ledger import BUILD, count_recorded_shards, recorded_parts
 from pipelines.store.lease import Lease
 from pipelines.store.removal import list_names, remove_below, remove_empty
 from pipelines.store.stored_versions import StoredVersion, StoredVersions

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from bitcipher.errors import BitcipherError
 from bitcipher.versions import versions
+from pipelines.store.build_folder import BUILD, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS, PLANS
 from pipelines.store.job_folder import JobEntry, job_ledger
-from pipelines.store.job_ledger import BUILD, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS, PLANS
 from pipelines.store.lease import Lease, LeaseHolder
 
 

@@ -44,7 +44,7 @@ from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.stage_threads import end_if_stopped
-from pipelines.store.job_ledger import COUNTED_SHARDS, COUNTED_TASKS
+from pipelines.store.build_folder import COUNTED_SHARDS, COUNTED_TASKS
 from pipelines.store.layout import SHARDS, WORK
 from pipelines.store.ledger import Ledger
 from pipelines.store.manifest import CountedTask

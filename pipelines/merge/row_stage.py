@@ -16,7 +16,7 @@ from pipelines.merge.merge_records import MergedRange, MergeInput, RangeRows
 from pipelines.merge.number_tables import SliceCache
 from pipelines.merge.word_stages import words_file
 from pipelines.runtime.free_memory import release_memory
-from pipelines.store.job_ledger import MERGED_PARTS, MergedPart
+from pipelines.store.build_folder import MERGED_PARTS, MergedPart
 from pipelines.store.ledger import Ledger
 
 # Maximum number of pairs per row group of the written files, unless a row has more.

@@ -8,8 +8,8 @@ from bitcipher.files import storage
 from bitcipher.versions import WORDS, manifest_uri, versions
 from pipelines.builds.report import read_report
 from pipelines.store import layout
+from pipelines.store.build_folder import BUILD, COUNTED_SHARDS, MERGED_PARTS
 from pipelines.store.job_folder import folder_ledger, list_job_ledgers
-from pipelines.store.job_ledger import BUILD, COUNTED_SHARDS, MERGED_PARTS
 from pipelines.store.lease import GENERATION, LeaseHolder
 from pipelines.store.manifest import BuildManifest
 from pipelines.store.segments import Segment, total_digest

@@ -15,7 +15,7 @@ from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.store import layout
-from pipelines.store.job_ledger import COUNTED_SHARDS
+from pipelines.store.build_folder import COUNTED_SHARDS
 from pipelines.store.ledger import Ledger
 from pipelines.store.segments import Merge
 

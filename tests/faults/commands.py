@@ -12,8 +12,8 @@ from typing import Any
 from bitcipher.counts.segment import part_files
 from bitcipher.files import storage
 from bitcipher.versions import versions
+from pipelines.store.build_folder import COUNTED_SHARDS
 from pipelines.store.job_folder import list_job_ledgers
-from pipelines.store.job_ledger import COUNTED_SHARDS
 from pipelines.store.stored_versions import StoredVersions
 
 

@@ -17,8 +17,8 @@ from pipelines.embed.embed_counts import embed_build
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
+from pipelines.store.build_folder import BUILD
 from pipelines.store.job_folder import JobEntry
-from pipelines.store.job_ledger import BUILD
 from pipelines.store.lease import Lease
 from pipelines.store.stored_versions import StoredVersions
 from training.studies.downscaling.filter.filter_corpus import filter_corpus

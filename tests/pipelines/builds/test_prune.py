@@ -10,8 +10,8 @@ from bitcipher.versions import manifest_uri, vectors_of, versions
 from pipelines.builds.prune import collect_garbage, drop_unfinished, prune
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.options import BuildOptions
+from pipelines.store.build_folder import BUILD, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS, MergedPart
 from pipelines.store.job_folder import JobEntry, job_ledger, publish_version
-from pipelines.store.job_ledger import BUILD, COUNTED_SHARDS, COUNTED_TASKS, MERGED_PARTS, MergedPart
 from pipelines.store.layout import LEASE
 from pipelines.store.lease import Lease
 from pipelines.store.manifest import BuildManifest, CountedTask, VectorSizes, VersionDigests, read_manifest

@@ -15,7 +15,7 @@ from pipelines.ingest.document_chunks import DocumentChunk
 from pipelines.ingest.sources import list_sources
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
-from pipelines.store.job_ledger import COUNTED_TASKS
+from pipelines.store.build_folder import COUNTED_TASKS
 from pipelines.store.layout import LEDGER
 from pipelines.store.ledger import Ledger
 from pipelines.store.segments import total_digest

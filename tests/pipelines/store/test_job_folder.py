@@ -8,8 +8,8 @@ from bitcipher.files.records import Record
 from pipelines.builds.prune import drop_unfinished
 from pipelines.builds.status import read_status
 from pipelines.shard.job import DOCUMENT_SHARDS
+from pipelines.store.build_folder import BUILD
 from pipelines.store.job_folder import FolderKind, folder_ledger, job_ledger
-from pipelines.store.job_ledger import BUILD
 from pipelines.store.lease import Lease
 from pipelines.store.ledger import EntryKind
 from training.runs.launch.run_dir import run_folder

@@ -17,9 +17,9 @@ from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.sources import Source
 from pipelines.options import BuildOptions
 from pipelines.runtime.costs import StageCost
+from pipelines.store.build_folder import CountPlan, MergedPart
 from pipelines.store.fingerprint import fingerprint
 from pipelines.store.job_folder import JobEntry
-from pipelines.store.job_ledger import CountPlan, MergedPart
 from pipelines.store.lease import LeaseHolder
 from pipelines.store.manifest import (
     BasisState,

@@ -12,8 +12,8 @@ from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.progress import StageProgress
 from pipelines.runtime.ray_runtime import RayRuntime
 from pipelines.shard.document_version import KINDS
+from pipelines.store.build_folder import COUNTED_SHARDS
 from pipelines.store.job_folder import list_job_ledgers
-from pipelines.store.job_ledger import COUNTED_SHARDS
 from pipelines.verify.verify import verify
 
 FEW = OPTIONS.derive({"mode": "cat", "bits": 16, "window": 2, "min_count": 1})
