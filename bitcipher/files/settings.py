@@ -21,19 +21,30 @@ def apply_settings(values: dict[str, Any], source: str, settings: Sequence[str])
         BitcipherError: if a setting is not NAME=VALUE, a part of the name is not a group, or the value is not YAML.
     """
     for setting in settings:
-        _apply(values, setting)
+        form = "A setting must be NAME=VALUE, such as loop.max_steps=100"
+        name, value = parse_item(setting, form, f"The value of the setting {setting!r} is")
+        set_option(values, name, value, setting)
     return f"{source} with --set {' '.join(settings)}" if settings else source
 
 
-def _apply(values: dict[str, Any], setting: str) -> None:
-    name, equals, text = setting.partition("=")
+def parse_item(item: str, form: str, content: str) -> tuple[str, Any]:
+    """Return the name and the content of an item that a user gave as NAME=YAML.
+
+    Args:
+        item: name and YAML, such as "loop.max_steps=100".
+        form: what an item must be, the beginning of the error message for one without a name.
+        content: the part after the name and its verb, the beginning of the error message for other text than YAML.
+
+    Raises:
+        BitcipherError: if the item has no name, or its content is not YAML.
+    """
+    name, equals, text = item.partition("=")
     if not equals or not name:
-        raise BitcipherError(f"A setting must be NAME=VALUE, such as loop.max_steps=100, got {setting!r}.")
+        raise BitcipherError(f"{form}, got {item!r}.")
     try:
-        value = yaml.load(text, SafeLoader)
+        return name, yaml.load(text, SafeLoader)
     except (yaml.YAMLError, RecursionError, ValueError):
-        raise BitcipherError(f"The value of the setting {setting!r} is not valid YAML.") from None
-    set_option(values, name, value, setting)
+        raise BitcipherError(f"{content} not valid YAML.") from None
 
 
 def set_option(values: dict[str, Any], name: str, value: Any, setting: str) -> None:

@@ -77,14 +77,15 @@ def ray_cluster(num_cpus: int, num_gpus: int | None = None) -> Iterator[RayConne
 
 
 def _job_settings() -> dict[str, Any]:
-    """Return the arguments of `ray.init` in a job of `ray job submit`, none elsewhere.
+    """Return the arguments of `ray.init` in a job of `ray job submit` without a hook of its own, none elsewhere.
 
     Ray lets the workers of a job import modules from its working directory first, where a folder of the user can have
     the name of a package of bitcipher.
     """
-    if "RAY_JOB_CONFIG_JSON_ENV_VAR" not in os.environ:
+    config, hook = os.environ.get("RAY_JOB_CONFIG_JSON_ENV_VAR", ""), "worker_process_setup_hook"
+    if not config or hook in config:  # a job has at most one hook
         return {}
-    return {"runtime_env": {"worker_process_setup_hook": "bitcipher.__main__.find_own_packages_first"}}
+    return {"runtime_env": {hook: "bitcipher.__main__.find_own_packages_first"}}
 
 
 def _connect(address: str, local: dict[str, Any]) -> Any:

@@ -5,11 +5,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
-
 from bitcipher.errors import BitcipherError
-from bitcipher.files.settings import set_option
-from bitcipher.files.yaml_files import SafeLoader
+from bitcipher.files.settings import parse_item, set_option
 
 
 def parse_values(item: str, flag: str, fixed: Mapping[str, str]) -> tuple[str, Any]:
@@ -23,13 +20,8 @@ def parse_values(item: str, flag: str, fixed: Mapping[str, str]) -> tuple[str, A
     Raises:
         BitcipherError: if the item is not NAME=VALUES, the values are not YAML, or the option cannot vary.
     """
-    name, equals, text = item.partition("=")
-    if not equals or not name:
-        raise BitcipherError(f"`{flag}` must be NAME=VALUES, such as loop.batch_size=[16, 32], got {item!r}.")
-    try:
-        values = yaml.load(text, SafeLoader)
-    except (yaml.YAMLError, RecursionError, ValueError):
-        raise BitcipherError(f"The values of `{flag} {item}` are not valid YAML.") from None
+    form = f"`{flag}` must be NAME=VALUES, such as loop.batch_size=[16, 32]"
+    name, values = parse_item(item, form, f"The values of `{flag} {item}` are")
     if name in fixed:
         raise BitcipherError(f"`{flag}` cannot vary {name}: {fixed[name]}.")
     return name, values
