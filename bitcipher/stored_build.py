@@ -8,9 +8,11 @@ import numpy as np
 
 from bitcipher.cooccurrence.count_matrices import CountMatrices
 from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.embedding.spectral.ppmi import Marginals, block_count
 from bitcipher.errors import BitcipherError
 from bitcipher.explain.contributions import Explanation
 from bitcipher.files import storage
+from bitcipher.rows.context_vectors import ContextVectors
 from bitcipher.table.keys import Key
 from bitcipher.table.manifest import MANIFEST
 from bitcipher.vectors.cipher_vectors import CipherVectors
@@ -69,10 +71,9 @@ class Build(CountMatrices):
         Raises:
             BitcipherError: if no version has made vectors yet, or the given ones are missing or damaged.
         """
-        given = self._given_vectors
-        if isinstance(given, CipherVectors):
-            return given
-        return CipherVectors.load(self._manifest.vectors_folder(self.uri) if given is None else given, verify=True)
+        if isinstance(self._given_vectors, CipherVectors):
+            return self._given_vectors
+        return CipherVectors.load(self._vectors_folder, verify=True)
 
     @cached_property
     def counts_of_vectors(self) -> MergedCounts:
@@ -83,6 +84,17 @@ class Build(CountMatrices):
         """
         manifest = self._made_vectors
         return self.merged_counts if manifest is self._manifest else Build(self.uri, manifest).merged_counts
+
+    @cached_property
+    def context_vectors(self) -> ContextVectors | None:
+        """What explanations and inference need of all words, which mode spectral stores with the vectors.
+
+        None if the folder of the vectors has none, or the vectors were given as an object.
+
+        Raises:
+            BitcipherError: if they are damaged.
+        """
+        return None if isinstance(self._given_vectors, CipherVectors) else ContextVectors.read(self._vectors_folder)
 
     @property
     def version_of_vectors(self) -> int:
@@ -107,7 +119,7 @@ class Build(CountMatrices):
         """
         from bitcipher.explain.explainer import explain
 
-        return explain(self.vectors, self.counts_of_vectors, word, other, topn)
+        return explain(self.vectors, self.counts_of_vectors, word, other, topn, self.context_vectors)
 
     def infer(self, contexts: Iterable[Sequence[str]], word: str) -> np.ndarray:
         """Return the vector of a word from sentences that contain it, (d,) float32 of length 1, or zeros.
@@ -123,7 +135,27 @@ class Build(CountMatrices):
         """
         from bitcipher.infer.inference import infer
 
-        return infer(self.vectors, contexts, word, self.counts_of_vectors)
+        return infer(self.vectors, contexts, word, self.counts_of_vectors, self.context_vectors)
+
+    @property
+    def _vectors_folder(self) -> str:
+        """URI of the folder of the vectors.
+
+        Raises:
+            BitcipherError: if no version has made vectors yet.
+        """
+        given = self._given_vectors
+        assert not isinstance(given, CipherVectors)  # the callers have checked it
+        return self._manifest.vectors_folder(self.uri) if given is None else os.fspath(given)
+
+    @cached_property
+    def _marginals(self) -> Marginals:
+        """Number of pairs of each word: those of the vectors of this version if they have them, else from all pairs."""
+        if self._manifest.has_own_vectors:
+            stored = ContextVectors.read(self._manifest.vectors_folder(self.uri))
+            if stored is not None and len(stored.marginals.sums) == block_count(self.window, self.summed):
+                return stored.marginals
+        return super()._marginals
 
     @cached_property
     def _made_vectors(self) -> CountedVersion:

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 from scipy.sparse import csr_array
 
-from bitcipher.cooccurrence.count_matrix import read_forward_counts
+from bitcipher.cooccurrence.count_matrix import read_counts_among, read_forward_counts
 from bitcipher.cooccurrence.ppmi_matrix import ppmi_matrix
 from bitcipher.cooccurrence.word_ranks import find_ranks
+from bitcipher.cores import available_cores
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.merged_segments import open_merged
@@ -93,13 +94,16 @@ class CountMatrices:
         self._check_offset(offset)
         if weighting not in ("counts", "ppmi"):
             raise BitcipherError(f"`weighting` must be 'counts' or 'ppmi', got {weighting!r}.")
-        vocabulary = self._ranked_words
-        ranks = np.arange(len(vocabulary), dtype=np.int32) if words is None else find_ranks(words, vocabulary)
-        position = np.full(len(vocabulary), -1, np.int32)
-        position[ranks] = np.arange(len(ranks), dtype=np.int32)
-        positions = [position[ranks_of_segment] for ranks_of_segment in self._segment_ranks]
-        shared, distance = int(position[vocabulary.oov_rank]), None if offset is None else abs(offset)
-        counts = read_forward_counts(self._segments, positions, len(ranks), shared, distance)
+        vocabulary, distance = self._ranked_words, None if offset is None else abs(offset)
+        size, oov = len(vocabulary), vocabulary.oov_rank
+        if words is None:
+            ranks = np.arange(size, dtype=np.int32)
+            counts = read_forward_counts(self._segments, self._segment_ranks, size, oov, distance)
+        else:
+            ranks = find_ranks(words, vocabulary)
+            shared = int(np.flatnonzero(ranks == oov)[0]) if oov in ranks else -1
+            threads = available_cores()
+            counts = read_counts_among(self._segments, self._segment_ranks, ranks, size, shared, distance, threads)
         if offset is None:
             counts += counts.T
         elif offset < 0:
@@ -118,7 +122,8 @@ class CountMatrices:
     @cached_property
     def merged_counts(self) -> MergedCounts:
         """The counts of all segments, which are added up as they are read, by rows of the vocabulary."""
-        return open_merged(self._ranked_words, ContextWindow(self.window, self.summed), self._segments)
+        window = ContextWindow(self.window, self.summed)
+        return open_merged(self._ranked_words, window, self._segments, available_cores())
 
     @cached_property
     def _marginals(self) -> Marginals:

@@ -9,6 +9,7 @@ import numpy as np
 from bitcipher.count_limits import check_pair_counts
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.pairs import PairBlock
+from bitcipher.counts.selected_rows import SelectedRows, select_words
 from bitcipher.vocabulary import Vocabulary
 
 
@@ -28,9 +29,9 @@ class PartialCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class MergedCounts:
-    """Counts of a corpus. `rows` and `partials` can be called any number of times.
+    """Counts of a corpus. Its functions can be called any number of times.
 
-    Both functions take the largest offset that the caller needs. They can also return rows of larger offsets.
+    They take the largest offset that the caller needs. They can also return rows of larger offsets.
 
     Attributes:
         vocabulary: words of the corpus in order of rank, with their counts.
@@ -38,12 +39,15 @@ class MergedCounts:
         rows: `rows(window)` iterates over blocks of rows with words numbered by rank. Each row occurs once, with all
             its pairs, in the order of the left words' bytes and then of offsets, `<oov>` last.
         partials: `partials(window)` iterates over counts that add up to those of the corpus, in any order.
+        selected: `selected(window, mask)` iterates over the pairs of the words of a mask, (N,) bool, numbered by rank,
+            in any order. Several blocks can have the same pair, whose counts add up.
     """
 
     vocabulary: Vocabulary
     context_window: ContextWindow
     rows: Callable[[int], Iterator[PairBlock]]
     partials: Callable[[int], Iterator[PartialCounts]]
+    selected: Callable[[int, np.ndarray], Iterator[SelectedRows]]
 
     @classmethod
     def from_rows(
@@ -62,4 +66,5 @@ class MergedCounts:
             context_window,
             rows=lambda window: iter(blocks),
             partials=lambda window: (PartialCounts(block, ranks) for block in blocks),
+            selected=lambda window, mask: (select_words(block, mask) for block in blocks),
         )

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from bitcipher.counts.merged_counts import MergedCounts, PartialCounts
 from bitcipher.counts.pairs import PairBlock, iter_pairs, limit_window
 from bitcipher.counts.row_ranges import locate_ranges
 from bitcipher.counts.segment_ranks import RankFinder
+from bitcipher.counts.selected_rows import SelectedRows, iter_selected
 from bitcipher.counts.word_ranges import choose_ranges, sample_step, sample_words
 from bitcipher.vocabulary import Vocabulary
 
@@ -30,21 +32,29 @@ def open_merged(
         segments: URIs of the parts of each segment.
         threads: number of threads that read and add up rows.
     """
-    ranks = [*map(RankFinder(vocabulary).find_all, segments)]
+
+    @cache
+    def ranks() -> list[np.ndarray]:
+        return [*map(RankFinder(vocabulary).find_all, segments)]
 
     def partials(window: int) -> Iterator[PartialCounts]:
-        for names, ranks_of_segment in zip(segments, ranks, strict=True):
+        for names, ranks_of_segment in zip(segments, ranks(), strict=True):
             for name in names:
                 for block in iter_pairs(name, len(ranks_of_segment)):
                     yield PartialCounts(block, ranks_of_segment, 1)
 
     def rows(window: int) -> Iterator[PairBlock]:
+        of_segments = ranks()
+
         def select(block: PairBlock, segment: int) -> PairBlock:
-            return renumber(limit_window(block, window), ranks[segment])
+            return renumber(limit_window(block, window), of_segments[segment])
 
         return iter_merged_rows(segments, select, vocabulary.row_order(), vocabulary.oov_rank, threads)
 
-    return MergedCounts(vocabulary, context_window, rows, partials)
+    def selected(window: int, mask: np.ndarray) -> Iterator[SelectedRows]:
+        return iter_selected(segments, ranks(), mask, window, threads)
+
+    return MergedCounts(vocabulary, context_window, rows, partials, selected)
 
 
 def iter_merged_rows(

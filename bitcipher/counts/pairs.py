@@ -166,6 +166,48 @@ def iter_pairs(uri: str, words: int) -> Iterator[PairBlock]:
         yield block
 
 
+class PairGroups:
+    """The row groups of the files of `write_pairs`, whose columns are read one by one. `open_groups` makes it."""
+
+    def __init__(self, uri: str, rows: pq.ParquetFile, entries: pq.ParquetFile):
+        self.uri = uri
+        self._rows = rows
+        self._entries = entries
+
+    def __len__(self) -> int:
+        """Number of row groups."""
+        return self._rows.num_row_groups
+
+    def rows(self, group: int) -> list[np.ndarray]:
+        """Return the left words, offsets and lengths of the rows of a group."""
+        return _read_group(self._rows, group, ROWS.names)
+
+    def rights(self, group: int) -> np.ndarray:
+        """Return the right words of the pairs of a group."""
+        return _read_group(self._entries, group, ["right"])[0]
+
+    def counts(self, group: int) -> np.ndarray:
+        """Return the counts of the pairs of a group."""
+        return _read_group(self._entries, group, ["count"])[0]
+
+
+@contextmanager
+def open_groups(uri: str) -> Iterator[PairGroups]:
+    """Open files of `write_pairs`. The values of their columns are not checked.
+
+    Args:
+        uri: folder and name of the two files, without their suffixes.
+
+    Raises:
+        BitcipherError: if a file is missing or damaged.
+    """
+    rows, entries = pair_files(uri)
+    with _open(rows, ROWS) as rows_file, _open(entries, ENTRIES) as entries_file:
+        if rows_file.num_row_groups != entries_file.num_row_groups:
+            raise BitcipherError(f"The rows and entries of {uri} do not match: build again.")
+        yield PairGroups(uri, rows_file, entries_file)
+
+
 def _check_block(block: PairBlock, words: int, uri: str) -> None:
     """Check the values of stored pairs, because the loops that follow do not check bounds.
 
@@ -184,8 +226,13 @@ def _iter_row_groups(uri: str, schema: pa.Schema) -> Iterator[list[np.ndarray]]:
     """Yield the columns of each row group of a Parquet file."""
     with _open(uri, schema) as file:
         for group in range(file.num_row_groups):
-            table = file.read_row_group(group, columns=schema.names, use_threads=False)
-            yield [table[name].to_numpy() for name in schema.names]
+            yield _read_group(file, group, schema.names)
+
+
+def _read_group(file: pq.ParquetFile, group: int, names: list[str]) -> list[np.ndarray]:
+    """Return some columns of a row group."""
+    table = file.read_row_group(group, columns=names, use_threads=False)
+    return [table[name].to_numpy() for name in names]
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from bitcipher.explain.cipher_contributions import CipherContributions
 from bitcipher.explain.contributions import Contribution, DimensionShare, Explanation, average
 from bitcipher.explain.explained_vectors import ExplainedVectors
 from bitcipher.explain.spectral_contributions import SpectralContributions
+from bitcipher.rows.context_vectors import ContextVectors
 from bitcipher.rows.provenance import check_counts_match, read_provenance
 from bitcipher.table.keys import Key
 from bitcipher.table.vector_table import VectorTable
@@ -23,6 +24,7 @@ class Explainer:
         vectors: vectors of a build, of mode cat, sum or spectral.
         counts: the counts that they were made from, see `bitcipher.stored_build.Build.counts_of_vectors`.
         only: words or row numbers to explain, by default all. With fewer words, less is read and stored.
+        context_vectors: those of the folder of the vectors, in mode spectral. Without them, all counts are read.
 
     Raises:
         UnknownProvenanceError: if the vectors do not record how they were made, or are of mode cipher.
@@ -30,12 +32,18 @@ class Explainer:
         UnknownWordError: if a word has no row.
     """
 
-    def __init__(self, vectors: VectorTable, counts: MergedCounts, only: Sequence[Key] | None = None):
+    def __init__(
+        self,
+        vectors: VectorTable,
+        counts: MergedCounts,
+        only: Sequence[Key] | None = None,
+        context_vectors: ContextVectors | None = None,
+    ):
         check_counts_match(vectors, counts)
         provenance = read_provenance(vectors, "explained")
         self._vectors = vectors
         rows = None if only is None else np.array([vectors.get_index(key) for key in only], np.int64)
-        explained = ExplainedVectors(vectors, provenance, counts, rows)
+        explained = ExplainedVectors(vectors, provenance, counts, rows, context_vectors)
         embedding = provenance.embedding
         self._contributions = (
             CipherContributions(explained, embedding)
@@ -101,8 +109,13 @@ class Explainer:
 
 
 def explain(
-    vectors: VectorTable, counts: MergedCounts, word: Key, other: Key | None = None, topn: int = 10
+    vectors: VectorTable,
+    counts: MergedCounts,
+    word: Key,
+    other: Key | None = None,
+    topn: int = 10,
+    context_vectors: ContextVectors | None = None,
 ) -> Explanation:
     """Return one explanation, like `Explainer.explain`. For many explanations, an `Explainer` is faster."""
     words = [word] if other is None else [word, other]
-    return Explainer(vectors, counts, words).explain(word, other, topn)
+    return Explainer(vectors, counts, words, context_vectors).explain(word, other, topn)

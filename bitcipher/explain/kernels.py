@@ -63,12 +63,10 @@ def strongest_of_ciphers(
 
 @kernel(fastmath=True)
 def add_strongest(
-    words,
+    rows,
     starts,
     contexts,
     weights,
-    scale,
-    row_of_column,
     context_vectors,
     units,
     block,
@@ -80,28 +78,27 @@ def add_strongest(
     """Update the strongest contributions with one block of the weighted matrix (one offset, or the whole window).
 
     Args:
-        words: (n,) int32, ranks of the words whose rows are added.
-        starts: (n + 1,) int64, the start of each word's pairs.
-        contexts, weights: (pairs,) int32 and float32, context word and PPMI weight of each pair.
-        scale: factor of the block.
-        row_of_column: (C,) int64, row of the context word of each column in `context_vectors`.
-        context_vectors: (m, d) float32, vectors of the context words in this block.
-        units: (N, d) float32, unit vectors of all words.
+        rows: (n,) int64, the row of each word in `starts`, or -1 for a word without pairs.
+        starts: (rows + 1,) int64, the start of each row's pairs.
+        contexts, weights: (pairs,) int32 and float32, column of the context word and PPMI weight of each pair.
+        context_vectors: (C, d) float32, vectors of the context words in this block.
+        units: (n, d) float32, unit vectors of the words.
         block: index of the block.
-        totals: (N,) float64, updated in place: the sum of all contributions of each word.
-        best_weights: (N, topn) float32, updated in place: the strongest contributions of each word, strongest first.
-        best_contexts, best_blocks: (N, topn) int32 and int64, updated in place: their context words and blocks.
+        totals: (n,) float64, updated in place: the sum of all contributions of each word.
+        best_weights: (n, topn) float32, updated in place: the strongest contributions of each word, strongest first.
+        best_contexts, best_blocks: (n, topn) int32 and int64, updated in place: their columns and blocks.
     """
     topn = best_weights.shape[1]
-    for index in range(len(words)):
-        word = words[index]
-        unit = units[word]
-        for pair in range(starts[index], starts[index + 1]):
-            context_vector = context_vectors[row_of_column[contexts[pair]]]
+    for word in range(len(rows)):
+        row, unit = rows[word], units[word]
+        if row < 0:
+            continue
+        for pair in range(starts[row], starts[row + 1]):
+            context_vector = context_vectors[contexts[pair]]
             product = np.float32(0)
             for dimension in range(len(unit)):
                 product += context_vector[dimension] * unit[dimension]
-            weight = scale * weights[pair] * product
+            weight = weights[pair] * product
             totals[word] += weight
             position = _find_position(best_weights[word], weight)
             if position < topn:

@@ -10,13 +10,13 @@ from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.embedding.cipher_embedding import CipherEmbedding
 from bitcipher.embedding.refinement import Refinement
 from bitcipher.embedding.spectral.basis import Basis
-from bitcipher.embedding.spectral.ppmi import DISCOUNT, Marginals, opposite_block
+from bitcipher.embedding.spectral.ppmi import DISCOUNT, Marginals, offset_of, opposite_block
 from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
 from bitcipher.errors import BitcipherError
 from bitcipher.infer.context_counts import count_contexts
 from bitcipher.rows.cipher_rows import CipherRows
+from bitcipher.rows.context_vectors import ContextVectors
 from bitcipher.rows.provenance import Provenance, check_counts_match, read_provenance
-from bitcipher.rows.spectral_rows import SpectralRows
 from bitcipher.rows.word_rows import ContextCounts
 from bitcipher.spelling.spelling import Spelling
 from bitcipher.table.cosines import unit
@@ -25,7 +25,11 @@ from bitcipher.vocabulary import OOV, Vocabulary
 
 
 def infer(
-    vectors: VectorTable, contexts: Iterable[Sequence[str]], word: str, counts: MergedCounts | None = None
+    vectors: VectorTable,
+    contexts: Iterable[Sequence[str]],
+    word: str,
+    counts: MergedCounts | None = None,
+    context_vectors: ContextVectors | None = None,
 ) -> np.ndarray:
     """Return the vector of a word from sentences that contain it, and from its spelling if the table has n-grams.
 
@@ -38,6 +42,7 @@ def infer(
         word: the token to infer a vector for. Every occurrence counts.
         counts: the counts that the vectors were made from. Mode spectral needs them. The noise `document_share` needs
             them if the manifest has no `total_passages`.
+        context_vectors: those of the folder of the vectors, in mode spectral. Without them, all counts are read.
 
     Returns:
         Vector of length 1, (d,) float32; zeros if none of the contexts has a weight in the build.
@@ -61,7 +66,7 @@ def infer(
         return _infer_cipher(embedding, provenance, row, vocabulary)
     if counts is None:
         raise BitcipherError("Inference in mode spectral needs the counts of the build: pass `counts`.")
-    vector = _infer_spectral(embedding, provenance, row, counts)
+    vector = _infer_spectral(embedding, provenance, row, counts, context_vectors)
     if spelling is None:
         return vector
     return spelling.add_to(vector[None], pa.array([word], pa.large_string()), np.array([occurrences]))[0]
@@ -78,27 +83,28 @@ def _infer_cipher(
 
 @threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
 def _infer_spectral(
-    embedding: SpectralEmbedding, provenance: Provenance, row: ContextCounts, counts: MergedCounts
+    embedding: SpectralEmbedding,
+    provenance: Provenance,
+    row: ContextCounts,
+    counts: MergedCounts,
+    context_vectors: ContextVectors | None,
 ) -> np.ndarray:
     basis = Basis.from_arrays(provenance.arrays)
-    columns, directions = basis.columns(counts.vocabulary), basis.scaled_directions
-    selected = np.zeros(len(counts.vocabulary), bool)
-    selected[row.contexts] = True
-    rows = SpectralRows(counts, provenance.window, columns, selected)
-    total = np.zeros(directions.shape[1])
-    scales = embedding.scales(rows.blocks)
-    for block in np.flatnonzero(scales).tolist():
-        offset = rows.offset_of(block)
+    columns = basis.columns(counts.vocabulary)
+    if context_vectors is None:
+        context_vectors = ContextVectors.from_counts(counts, provenance.window, basis, embedding)
+    marginals = context_vectors.marginals
+    total = np.zeros(context_vectors.vector_size)
+    for block in context_vectors.blocks:
+        offset = offset_of(block, len(marginals.sums))
         in_block = row.offsets == offset if offset else slice(None)
         if not row.offsets[in_block].size:
             continue
         contexts, inverse = np.unique(row.contexts[in_block], return_inverse=True)
         pair_counts = np.bincount(inverse, row.counts[in_block], len(contexts))
-        weights = _weight_contexts(contexts, pair_counts, block, rows.marginals)
-        # A context without pairs in this block of the build has neither a row nor a weight.
+        weights = _weight_contexts(contexts, pair_counts, block, marginals)
         used = (weights > 0) & (columns[contexts] >= 0)
-        context_vectors = rows.context_vectors(block, directions)[rows.row_of_rank[contexts[used]]]
-        total += scales[block] * (weights[used] @ context_vectors.astype(np.float64))
+        total += weights[used] @ context_vectors.vectors(block, columns[contexts[used]]).astype(np.float64)
     return unit(total).astype(np.float32)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from bitcipher.counts.merge import merge_rows, negate, renumber
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.counts.pairs import PairBlock, concatenate, limit_window, select_pairs, select_rows
+from bitcipher.counts.pairs import PairBlock, concatenate, limit_window
 from bitcipher.embedding.spectral.ppmi import Marginals, block_count, block_of, opposite_block
 from bitcipher.embedding.spectral.transpose import forward_and_backward, transpose
 
@@ -26,14 +26,9 @@ def symmetric_counts(
     if selected is None:
         blocks = [forward_and_backward(counts, window)]
     else:
-        blocks = [
-            block
-            for partial in _iter_by_rank(counts, window)
-            for block in (
-                select_rows(partial, selected[partial.left]),
-                transpose(select_pairs(partial, selected[partial.right]), len(vocabulary)),
-            )
-        ]
+        found = list(counts.selected(window, selected))
+        of_right = limit_window(concatenate(each.of_right for each in found), window)
+        blocks = [limit_window(each.of_left, window) for each in found] + [transpose(of_right, len(vocabulary))]
     if sum_offsets:
         blocks = [block._replace(offset=np.zeros_like(block.offset)) for block in blocks]
     return concatenate(merge_rows(blocks, vocabulary.row_order(), vocabulary.oov_rank))

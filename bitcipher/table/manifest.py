@@ -8,7 +8,10 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
 from bitcipher.files.records import Record
 
-FORMAT = "bitcipher-vectors/6"
+FORMAT = "bitcipher-vectors/7"
+
+# Formats that are read: 6 is the same without `contexts.safetensors`.
+READABLE = (FORMAT, "bitcipher-vectors/6")
 MANIFEST = "manifest.json"
 
 
@@ -52,11 +55,11 @@ class TableManifest(Record):
             raise BitcipherError(f"{uri} is not a folder of vectors, or is incomplete: it has no {MANIFEST}.")
         values = json_files.read(path)
         name = values.get("format")
-        if name != FORMAT and isinstance(name, str) and name.startswith("bitcipher-vectors/"):
+        if name not in READABLE and isinstance(name, str) and name.startswith("bitcipher-vectors/"):
             raise BitcipherError(
                 f"{uri} has the format {name!r}, but this version of bitcipher reads {FORMAT!r}: use the version that "
                 "wrote it, or build the vectors again."
             )
-        if name != FORMAT:
+        if name not in READABLE:
             raise BitcipherError(f"{uri} is not a folder of vectors: its {MANIFEST} has the format {name!r}.")
         return cls.parse(values, path)

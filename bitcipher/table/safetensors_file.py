@@ -1,13 +1,14 @@
-"""Streaming writer and locator for a float32 matrix in a safetensors file.
+"""Streaming writer and locator for tensors in a safetensors file.
 
 The format (github.com/huggingface/safetensors, "Format") is the length of the header as 8 little-endian bytes, the
 header as JSON with the dtype, shape and byte range of every tensor, and then the tensors end to end. The safetensors
-library copies a tensor when it writes or reads it, so tables that are memory-mapped need this module.
+library copies a tensor when it writes or reads it, and reads local files only, so large tables need this module.
 """
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import IO, Any
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from bitcipher.errors import BitcipherError
 NAME = "vectors"
 DTYPE = np.dtype("<f4")  # F32 in the header
 LENGTH_BYTES = 8
+
+# Types of the tensors that `iter_tensors` writes, by their names in the header.
+DTYPES = {"F32": DTYPE, "F64": np.dtype("<f8"), "I16": np.dtype("<i2"), "I64": np.dtype("<i8")}
 
 # Bytes per write: 16 MB, large enough that the cost of a call does not matter.
 WRITE_BYTES = 1 << 24
@@ -34,14 +38,54 @@ def iter_bytes(
         name: name of the tensor.
         alignment: the data begin at a multiple of this number of bytes. The header is padded with spaces.
     """
-    entry = {"dtype": "F32", "shape": list(shape), "data_offsets": [0, shape[0] * shape[1] * DTYPE.itemsize]}
-    header = json.dumps({name: entry}, separators=(",", ":")).encode()
-    header += b" " * (-(LENGTH_BYTES + len(header)) % alignment)
-    yield len(header).to_bytes(LENGTH_BYTES, "little") + header
+    yield _header({name: ("F32", shape)}, alignment)
     rows = max(1, WRITE_BYTES // (shape[1] * DTYPE.itemsize))
     for block in blocks:
         for start in range(0, len(block), rows):
             yield block[start : start + rows].astype(DTYPE, copy=False).tobytes()
+
+
+def iter_tensors(tensors: Mapping[str, np.ndarray]) -> Iterator[bytes]:
+    """Yield the bytes of a file of several tensors, of types in `DTYPES`. A tensor is read when it is written."""
+    names = {dtype: name for name, dtype in DTYPES.items()}
+    yield _header({name: (names[tensor.dtype], tensor.shape) for name, tensor in tensors.items()})
+    for tensor in tensors.values():
+        values = np.ascontiguousarray(tensor).reshape(-1).view(np.uint8)
+        for start in range(0, len(values), WRITE_BYTES):
+            yield values[start : start + WRITE_BYTES].tobytes()
+
+
+class LocatedTensor(NamedTuple):
+    """A tensor in a file, of a type in `DTYPES`."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    offset: int
+    """Position of its first byte in the file."""
+
+    def read(self, stream: IO[bytes]) -> np.ndarray:
+        """Return the tensor from its file."""
+        tensor = np.empty(self.shape, self.dtype)
+        rest = tensor.reshape(-1).view(np.uint8)
+        stream.seek(self.offset)
+        while len(rest) and (content := stream.read(min(len(rest), WRITE_BYTES))):
+            rest[: len(content)] = np.frombuffer(content, np.uint8)
+            rest = rest[len(content) :]
+        return tensor
+
+
+def locate_tensors(stream: IO[bytes]) -> dict[str, LocatedTensor]:
+    """Return the tensors of a file of `iter_tensors` by name, given a stream at its beginning.
+
+    The header is not checked, so the caller has compared the SHA-256 of the file.
+    """
+    length = int.from_bytes(stream.read(LENGTH_BYTES), "little")
+    return {
+        name: LocatedTensor(
+            DTYPES[tensor["dtype"]], tuple(tensor["shape"]), LENGTH_BYTES + length + tensor["data_offsets"][0]
+        )
+        for name, tensor in json.loads(stream.read(length)).items()
+    }
 
 
 def locate_matrix(stream: IO[bytes], size: int, uri: str, name: str = NAME) -> tuple[tuple[int, int], int]:
@@ -81,3 +125,20 @@ def _check_integers(pair: list[Any]) -> list[int]:
     if not all(type(number) is int and number >= 0 for number in pair):
         raise ValueError
     return pair
+
+
+def _header(tensors: Mapping[str, tuple[str, tuple[int, ...]]], alignment: int = LENGTH_BYTES) -> bytes:
+    """Return the bytes before the tensors of a file.
+
+    Args:
+        tensors: type and shape of each tensor, by name.
+        alignment: the tensors begin at a multiple of this number of bytes.
+    """
+    entries: dict[str, Any] = {}
+    end = 0
+    for name, (dtype, shape) in tensors.items():
+        start, end = end, end + math.prod(shape) * DTYPES[dtype].itemsize
+        entries[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [start, end]}
+    header = json.dumps(entries, separators=(",", ":")).encode()
+    header += b" " * (-(LENGTH_BYTES + len(header)) % alignment)
+    return len(header).to_bytes(LENGTH_BYTES, "little") + header

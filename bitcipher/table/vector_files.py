@@ -160,7 +160,7 @@ def read_vectors(uri: str, files: Mapping[str, FileEntry], mapped: bool, verify:
         return _read(located), False
     if verify:
         for file in located:
-            _check_sha256(file.uri, file.entry)
+            check_sha256(file.uri, file.entry)
     return _map(located), True
 
 
@@ -294,7 +294,12 @@ def _read(located: Sequence[_LocatedMatrix]) -> np.ndarray:
     return vectors
 
 
-def _check_sha256(uri: str, entry: FileEntry) -> None:
+def check_sha256(uri: str, entry: FileEntry) -> None:
+    """Check the SHA-256 of a file, which is read once.
+
+    Raises:
+        BitcipherError: if it is another.
+    """
     with storage.reading(uri) as stream:
         _compare(uri, hashlib.file_digest(stream, "sha256").hexdigest(), entry)  # pyright: ignore[reportArgumentType]
 

@@ -4,13 +4,15 @@
                             `vector_files`
     words.parquet           columns word and, if the table has them, count and passages, in order of rank
     refinement.safetensors  named arrays, if the table has a refinement
+    contexts.safetensors    what questions about words need, see `bitcipher.rows.context_vectors`, if a build of mode
+                            spectral made the folder
     manifest.json           format, sizes and SHA-256 of the other files, and provenance
 
 The manifest is written last, so its presence shows that the folder is complete.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,17 +39,20 @@ from bitcipher.vocabulary import SCHEMA
 
 WORDS = "words.parquet"
 REFINEMENT = "refinement.safetensors"
+CONTEXTS = "contexts.safetensors"
 
 
 @dataclass(frozen=True)
 class TableFields:
-    """Everything that a folder stores besides the vectors. The fields are those of `VectorTable`."""
+    """Everything that a folder stores besides the vectors. The fields are those of `VectorTable`, and `contexts`."""
 
     words: pa.LargeStringArray
     counts: np.ndarray | None
     passages: np.ndarray | None
     refinement: Mapping[str, np.ndarray] | None
     manifest: dict[str, Any]
+    contexts: Iterable[bytes] | None = None
+    """Content of `contexts.safetensors`, if there is one."""
 
 
 def write_folder(uri: str, table: VectorTable, overwrite: bool = False) -> None:
@@ -87,6 +92,8 @@ def complete_folder(uri: str, fields: TableFields, vector_size: int, files: Mapp
     files = {**files, **write_index(uri, files, total_bytes), WORDS: write_bytes(uri, WORDS, [_words_to_bytes(fields)])}
     if fields.refinement:
         files[REFINEMENT] = write_bytes(uri, REFINEMENT, [safetensors.numpy.save(dict(fields.refinement))])
+    if fields.contexts:
+        files[CONTEXTS] = write_bytes(uri, CONTEXTS, fields.contexts)
     manifest = TableManifest(
         format=FORMAT,
         words=len(fields.words),
@@ -162,11 +169,12 @@ def _check_files(uri: str, files: Mapping[str, FileEntry]) -> dict[str, FileEntr
     """Check the names and sizes of all files, and return those of the vectors."""
     vector_files = {name: entry for name, entry in files.items() if is_vectors(name)}
     others = files.keys() - vector_files.keys()
-    if not are_vectors(vector_files) or not {WORDS} <= others <= {WORDS, REFINEMENT}:
+    if not are_vectors(vector_files) or not {WORDS} <= others <= {WORDS, REFINEMENT, CONTEXTS}:
         raise BitcipherError(f"The list of files in {uri}/{MANIFEST} is damaged: fetch or build it again.")
     present = storage.list_files(uri)
-    if (REFINEMENT in present) != (REFINEMENT in files):
-        raise BitcipherError(f"{uri} and its {MANIFEST} disagree on {REFINEMENT}: fetch or build it again.")
+    for name in (REFINEMENT, CONTEXTS):
+        if (name in present) != (name in files):
+            raise BitcipherError(f"{uri} and its {MANIFEST} disagree on {name}: fetch or build it again.")
     for name, entry in files.items():
         if present.get(name) != entry.bytes:
             state = f"has {present[name]:,} bytes" if name in present else "is missing"

@@ -9,8 +9,9 @@ import shutil
 import sys
 import tempfile
 
+from bitcipher.cores import available_cores
 from cluster.doctor.check_result import CheckResult, check_minimum, ok, warning
-from pipelines.runtime.machine_size import available_cores, memory_bytes
+from pipelines.runtime.machine_size import memory_bytes
 
 GB = 1e9
 

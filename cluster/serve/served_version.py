@@ -11,11 +11,13 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from bitcipher.cores import available_cores
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.errors import BitcipherError
 from bitcipher.explain.contributions import Explanation
 from bitcipher.explain.explainer import explain
 from bitcipher.files import storage
+from bitcipher.rows.context_vectors import ContextVectors
 from bitcipher.stored_build import open_build
 from bitcipher.table.keys import Key
 from bitcipher.vectors import hub
@@ -24,7 +26,6 @@ from bitcipher.vectors.exact_search import ExactSearch
 from bitcipher.versions import read_version, versions
 from cluster.neighbors import NeighborFinder, NeighborQuery, WordNeighbors
 from cluster.serve.search_queue import SearchedTable, SearchQueue
-from pipelines.runtime.machine_size import available_cores
 
 
 class VectorsLocation(NamedTuple):
@@ -123,7 +124,7 @@ class ServedVersion:
             if each is not None:
                 self.vectors.get_index(each)  # before the counts are opened
         try:
-            return explain(self.vectors, self._counts, word, other, topn)
+            return explain(self.vectors, self._counts, word, other, topn, self._context_vectors)
         finally:
             return_memory()
 
@@ -132,6 +133,10 @@ class ServedVersion:
         if self.location.published is None:
             raise BitcipherError("These vectors have no counts of pairs, which explanations need: serve a build.")
         return open_build(self._build, self.location.published, self.vectors).counts_of_vectors
+
+    @cached_property
+    def _context_vectors(self) -> ContextVectors | None:
+        return ContextVectors.read(self.location.uri)
 
 
 def keep_out_of_collections() -> None:

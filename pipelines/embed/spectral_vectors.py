@@ -8,12 +8,14 @@ import numpy as np
 import pyarrow.compute as pc
 from threadpoolctl import threadpool_limits
 
+from bitcipher.cores import available_cores
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.embedding.row_blocks import iter_blocks, sum_in_order
 from bitcipher.embedding.spectral.basis import ARRAYS, Basis, closest_rotation
 from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
 from bitcipher.embedding.spectral.spectral_embedding import Products, SpectralEmbedding, Spectrum, check_window
 from bitcipher.errors import BitcipherError
+from bitcipher.rows.context_vectors import ContextVectors
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import vectors_of
 from bitcipher.vocabulary import Vocabulary
@@ -27,7 +29,6 @@ from pipelines.embed.table_vectors import RawTable, check_summed
 from pipelines.embed.write_vectors import write_vectors
 from pipelines.options import SPECTRAL, EmbeddingOptions
 from pipelines.runtime.costs import Costs
-from pipelines.runtime.machine_size import available_cores
 from pipelines.runtime.memory_budget import BYTES_PER_WEIGHTED_ENTRY, MemoryBudget
 from pipelines.runtime.runtime import Runtime
 from pipelines.store.manifest import VectorSizes
@@ -213,7 +214,9 @@ def spectral_table(spectrum: Spectrum, axes: str | None = None) -> RawTable:
             "text."
         )
     basis = spectrum.basis
-    return RawTable(spectrum.images, spectrum.rows, basis.to_arrays(), {"axes": axes or basis.digest})
+    provenance = {"axes": axes or basis.digest}
+    contexts = ContextVectors.of_spectrum(spectrum)
+    return RawTable(spectrum.images, spectrum.rows, basis.to_arrays(), provenance, contexts)
 
 
 @threadpool_limits.wrap(limits=1)

@@ -1,6 +1,6 @@
 """Tables of vectors that also depend on the spelling of words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -62,7 +62,7 @@ def add_spelling(table: RawTable, vocabulary: Vocabulary, share: float, threads:
     vectors = np.concatenate(list(finished_rows(table.rows, table.finish, 0, number)))
     spelling = Spelling.fit(vocabulary.words, vectors, vocabulary.counts, share, threads)
     rows = SpelledRows(table.rows, table.finish, vocabulary.words, vocabulary.counts, spelling)
-    return RawTable(rows, keep_rows, {**table.learned, **spelling.to_arrays()}, table.provenance)
+    return replace(table, rows=rows, finish=keep_rows, learned={**table.learned, **spelling.to_arrays()})
 
 
 def context_vectors(vectors: CipherVectors, rows: np.ndarray) -> np.ndarray:

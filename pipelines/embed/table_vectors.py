@@ -8,6 +8,7 @@ import numpy as np
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.embedding.row_blocks import Finish, RowSource, finished_table
 from bitcipher.errors import BitcipherError
+from bitcipher.rows.context_vectors import ContextVectors
 from bitcipher.table.vector_folder import TableFields
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vocabulary import Vocabulary
@@ -38,6 +39,8 @@ class RawTable:
     """Arrays that map the contexts of new words to vectors."""
     provenance: dict[str, Any]
     """Fields for the manifest of the vectors, in addition to those of the counts."""
+    contexts: ContextVectors | None = None
+    """The context vectors that the rows are made of, in mode spectral."""
 
     def fields(self, vocabulary: Vocabulary, options: EmbeddingOptions, provenance: dict[str, Any]) -> TableFields:
         """Return the table without its vectors.
@@ -55,6 +58,7 @@ class RawTable:
             vocabulary.passages,
             self.learned,
             {**manifest, "embedding": options.to_dict()},
+            self.contexts and self.contexts.to_bytes(),
         )
 
     def to_vectors(

@@ -7,8 +7,8 @@ from typing import Any, Generic, Self, TypeVar
 
 import pyarrow as pa
 
+from bitcipher.cores import available_cores
 from pipelines.runtime.grouping import GroupingRuntime
-from pipelines.runtime.machine_size import available_cores
 from pipelines.runtime.runtime import In, Out, Runtime, StageResult, StageSpec
 
 # Amount of text from which workers save time. Starting Ray and two workers takes as long as counting a quarter of it.

@@ -1,7 +1,9 @@
-"""CPU cores and memory of this machine, and the number of threads that use them."""
+"""Memory of this machine, and the number of threads that use it."""
 
 import os
 from pathlib import Path
+
+from bitcipher.cores import available_cores
 
 # Share of the memory of the machine that the threads of a process use together. The rest is for other programs and for
 # the cache of the disk.
@@ -9,11 +11,6 @@ MEMORY_SHARE = 0.75
 
 # Files with the memory limit of a container: cgroup version 2, and version 1.
 MEMORY_LIMITS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes")
-
-
-def available_cores() -> int:
-    """Return the number of CPU cores that this process is allowed to use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def memory_bytes(root: str = "/") -> float:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from bitcipher.cores import available_cores
 from bitcipher.errors import BitcipherError
 from pipelines.runtime.grouping import partition_of
-from pipelines.runtime.machine_size import available_cores
 from pipelines.runtime.ray_cluster import check_nodes, count_workers, ray_cluster
 from pipelines.runtime.ray_runtime import ATTEMPTS, JOIN_SECONDS, POLL_SECONDS
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec

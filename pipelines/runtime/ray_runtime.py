@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+from bitcipher.cores import available_cores
 from bitcipher.errors import BitcipherError, first_line
 from pipelines.runtime.events import log_event
-from pipelines.runtime.machine_size import available_cores
 from pipelines.runtime.ray_cluster import check_nodes, count_workers, ray_cluster
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
 from pipelines.runtime.stage_actor import StageActor

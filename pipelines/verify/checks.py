@@ -10,6 +10,7 @@ from bitcipher.counts.segment_digest import digest_segment
 from bitcipher.counts.vocabulary_file import VocabularyFile
 from bitcipher.errors import BitcipherError, first_line
 from bitcipher.files import storage
+from bitcipher.rows.context_vectors import ContextVectors
 from bitcipher.table.manifest import TableManifest
 from bitcipher.table.vector_files import vectors_digest
 from bitcipher.table.vector_folder import read_folder
@@ -103,6 +104,7 @@ class VectorsCheck:
 
     def _check(self) -> None:
         read_folder(self.folder, verify=True)
+        ContextVectors.read(self.folder)
         digest = vectors_digest(TableManifest.read(self.folder).files)
         if self.sha256 not in (None, digest):
             raise BitcipherError(

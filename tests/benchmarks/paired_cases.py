@@ -144,9 +144,9 @@ def cat(seed: int) -> Case:
 
 def gram(seed: int) -> Case:
     """Σ scaleⱼ · Mⱼ · Mⱼᵀ · table of mode spectral."""
-    rows, matrices = _weighted()
+    rows, marginals, matrices = _weighted()
     words = matrices[0][0].shape[0]
-    products = InMemoryProducts([rows], np.arange(words, dtype=np.int32))
+    products = InMemoryProducts([rows], np.arange(words, dtype=np.int32), marginals)
     scales = np.ones(products.blocks)
     table = np.random.default_rng(seed).standard_normal((words, COLUMNS), np.float32)
 
@@ -218,7 +218,7 @@ def _merged() -> tuple[Vocabulary, PairBlock]:
 
 @cache
 def _weighted():
-    """Return all weighted rows, and each block of the matrix with its transpose."""
+    """Return all weighted rows, their marginals, and each block of the matrix with its transpose."""
     vocabulary, block = _merged()
     words = len(vocabulary)
     both = forward_and_backward(MergedCounts.from_rows(vocabulary, ContextWindow(WINDOW), [block]), WINDOW)
@@ -230,4 +230,4 @@ def _weighted():
         sp.csr_array((rows.weights[s[0] : s[-1]], (left, rows.contexts[s[0] : s[-1]])), shape=(words, words))
         for s, left in zip(rows.starts, lefts, strict=True)
     ]
-    return rows, [(matrix, matrix.T.tocsr()) for matrix in matrices]
+    return rows, marginals, [(matrix, matrix.T.tocsr()) for matrix in matrices]

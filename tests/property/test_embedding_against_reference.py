@@ -130,6 +130,6 @@ def test_order_number_and_sign_of_partial_counts_do_not_change_the_bytes(
     ]
     pieces = [partial._replace(block=block) for partial in partials for block in split(partial.block, block_entries)]
     random.shuffle(pieces)
-    counts = MergedCounts(merged.vocabulary, context_window, merged.rows, lambda window: iter(pieces))
+    counts = MergedCounts(merged.vocabulary, context_window, merged.rows, lambda window: iter(pieces), merged.selected)
     embedding = CipherEmbedding(sufficient_bits(words, 0), window, mode, log=log)
     assert embedding.table(counts).tobytes() == embedding.table(merged).tobytes()

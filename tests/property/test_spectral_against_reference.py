@@ -127,7 +127,7 @@ def test_products_match_dense_matrices(corpus, context_window, seed):
         block @ rounded(scale * block[ranks[:landmarks]].T @ rounded(table))
         for scale, block in zip(scales, weights, strict=True)
     )
-    np.testing.assert_allclose(products.extend(table, scales).array, expected, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(products.extend(table, scales).rows.array, expected, rtol=1e-3, atol=1e-3)
     found = products.gram_product(table, scales)
     np.testing.assert_allclose(found, expected[ranks[:landmarks]], rtol=1e-3, atol=1e-3)
 
@@ -189,7 +189,7 @@ def test_grouping_of_words_does_not_change_the_bytes(corpus, context_window):
     embedding = SpectralEmbedding(5)
     single, grouped = (
         embedding.factor(products, counts.vocabulary, whole.blocks)
-        for products in (whole, InMemoryProducts(pieces, columns, threads=3))
+        for products in (whole, InMemoryProducts(pieces, columns, marginals, threads=3))
     )
     assert single.table.tobytes() == grouped.table.tobytes()
     assert single.basis.directions.tobytes() == grouped.basis.directions.tobytes()

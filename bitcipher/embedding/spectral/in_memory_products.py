@@ -1,19 +1,32 @@
 """`InMemoryProducts`: products with weighted counts that fit into memory."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 
 from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.pairs import PairBlock
-from bitcipher.embedding.row_blocks import ArrayRows
+from bitcipher.embedding.row_blocks import ArrayRows, RowSource
 from bitcipher.embedding.spectral.operand import Operand
-from bitcipher.embedding.spectral.ppmi import WeightedRows, compute_marginals, weight_rows
+from bitcipher.embedding.spectral.ppmi import Marginals, WeightedRows, compute_marginals, weight_rows
 from bitcipher.embedding.spectral.transpose import forward_and_backward
 
 # Groups of rows for each thread, so that a thread with a slow group does not delay the others.
 GROUPS_PER_THREAD = 4
+
+
+class Extension(NamedTuple):
+    """Result of `Products.extend`.
+
+    Attributes:
+        rows: (N, b) float32.
+        contexts: the context vectors of which the rows are sums, see `Products.context_vectors`.
+    """
+
+    rows: RowSource
+    contexts: Mapping[int, Operand]
 
 
 class InMemoryProducts:
@@ -24,10 +37,15 @@ class InMemoryProducts:
     Args:
         rows: groups of rows of the matrix. Each word is in exactly one group.
         columns: (N,) int32, the column of each word as a context word, or -1.
+        marginals: number of pairs of each word.
         threads: number of threads.
+
+    Attributes:
+        marginals: the argument `marginals`.
     """
 
-    def __init__(self, rows: Sequence[WeightedRows], columns: np.ndarray, threads: int = 1):
+    def __init__(self, rows: Sequence[WeightedRows], columns: np.ndarray, marginals: Marginals, threads: int = 1):
+        self.marginals = marginals
         self._rows = rows
         self._words = len(columns)
         self._contexts = int(columns.max(initial=-1)) + 1
@@ -51,7 +69,7 @@ class InMemoryProducts:
         groups = _split_by_word(pairs, threads * GROUPS_PER_THREAD)
         with ThreadPoolExecutor(threads) as pool:
             rows = list(pool.map(lambda group: weight_rows(pairs, marginals, columns, group), groups))
-        return cls(rows, columns, threads)
+        return cls(rows, columns, marginals, threads)
 
     @property
     def blocks(self) -> int:
@@ -69,18 +87,23 @@ class InMemoryProducts:
         """Return Σⱼ scaleⱼ · Mⱼ · Mⱼᵀ · table over the blocks j, see `Products.gram_product`."""
         landmarks = len(table)
         total = np.zeros_like(table)
-        for block, vectors in self._context_vectors(table, scales):
+        for block, vectors in self._iter_context_vectors(table, scales):
             self._map(lambda rows, j=block, v=vectors: rows.add(j, 1, v, rows.targets(landmarks), total))
         return total
 
-    def extend(self, table: np.ndarray, scales: np.ndarray) -> ArrayRows:
+    def context_vectors(self, table: np.ndarray, scales: np.ndarray) -> dict[int, Operand]:
+        """Return the context vectors of each block, see `Products.context_vectors`."""
+        return dict(self._iter_context_vectors(table, scales))
+
+    def extend(self, table: np.ndarray, scales: np.ndarray) -> Extension:
         """Return the rows of `gram_product` for all words, see `Products.extend`."""
         total = np.zeros((self._words, table.shape[1]), np.float32)
-        for block, vectors in self._context_vectors(table, scales):
+        contexts = self.context_vectors(table, scales)
+        for block, vectors in contexts.items():
             self._map(lambda rows, j=block, v=vectors: rows.add(j, 1, v, rows.words, total))
-        return ArrayRows(total)
+        return Extension(ArrayRows(total), contexts)
 
-    def _context_vectors(self, table: np.ndarray, scales: np.ndarray) -> Iterator[tuple[int, Operand]]:
+    def _iter_context_vectors(self, table: np.ndarray, scales: np.ndarray) -> Iterator[tuple[int, Operand]]:
         """Yield each block j and scaleⱼ · Mⱼᵀ · table, the vectors of its context words."""
         operand = Operand.rounded(table)
         for block, scale in _used(scales):

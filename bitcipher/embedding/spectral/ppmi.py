@@ -106,6 +106,12 @@ def block_of(offsets: np.ndarray, blocks: int) -> np.ndarray:
     return np.where(offsets == 0, blocks - 1, indices).astype(np.int64)
 
 
+def offset_of(block: int, blocks: int) -> int:
+    """Return the offset of a block, 0 for the window block."""
+    window = (blocks - 1) // 2
+    return 0 if block == blocks - 1 else block - window + int(block >= window)
+
+
 def opposite_block(block: int, blocks: int) -> int:
     """Return the block of the opposite offset. The window block is its own opposite."""
     return block if block == blocks - 1 else blocks - 2 - block

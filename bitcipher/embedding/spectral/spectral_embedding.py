@@ -1,5 +1,6 @@
 """`SpectralEmbedding`: the leading directions of the weighted counts of each offset and of the whole window."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
@@ -14,7 +15,9 @@ from bitcipher.embedding.row_blocks import ArrayRows, RowSource, finished_table,
 from bitcipher.embedding.spectral.basis import Basis, symmetric_power
 from bitcipher.embedding.spectral.block_krylov import combine, gram, leading_eigenvectors
 from bitcipher.embedding.spectral.damping import COMMON_WORDS, damping_matrix
-from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
+from bitcipher.embedding.spectral.in_memory_products import Extension, InMemoryProducts
+from bitcipher.embedding.spectral.operand import Operand
+from bitcipher.embedding.spectral.ppmi import Marginals
 from bitcipher.errors import BitcipherError
 from bitcipher.vocabulary import Vocabulary
 
@@ -77,6 +80,11 @@ class Products(Protocol):
     therefore compute each row of their result from the pairs of one word, in a fixed order.
     """
 
+    @property
+    def marginals(self) -> Marginals:
+        """Number of pairs of each word, by which the counts were weighted."""
+        ...
+
     def project(self, table: np.ndarray, scales: np.ndarray, landmarks: int) -> np.ndarray:
         """Return the rows of the landmarks of Σⱼ scaleⱼ · Mⱼ · table over the blocks j, (landmarks, b) float32.
 
@@ -99,8 +107,15 @@ class Products(Protocol):
         """
         ...
 
-    def extend(self, table: np.ndarray, scales: np.ndarray) -> RowSource:
-        """Return Σⱼ scaleⱼ · Mⱼ · Lⱼᵀ · table, with Lⱼ for the rows of the landmarks of Mⱼ, (N, b) float32.
+    def context_vectors(self, table: np.ndarray, scales: np.ndarray) -> Mapping[int, Operand]:
+        """Return scaleⱼ · Lⱼᵀ · table for each block j with a scale above 0, (contexts, b), rounded to 16 bits.
+
+        The arguments are those of `gram_product`. Lⱼ are the rows of the landmarks of Mⱼ.
+        """
+        ...
+
+    def extend(self, table: np.ndarray, scales: np.ndarray) -> Extension:
+        """Return Σⱼ scaleⱼ · Mⱼ · Lⱼᵀ · table, and the context vectors.
 
         The arguments are those of `gram_product`, whose result has the rows of the landmarks.
         """
@@ -140,12 +155,17 @@ class Spectrum(NamedTuple):
             the landmarks of M.
         residual: part of the image of the basis that is outside of the basis, 0 to 1: how much a kept basis misses of
             the leading directions. 0 for a fresh factorization.
+        contexts: the vectors of the contexts before they are scaled, times scaleⱼ, for each block j; see
+            `Products.context_vectors`.
+        marginals: number of pairs of each word.
     """
 
     images: RowSource
     rows: UnitRows
     basis: Basis
     residual: float
+    contexts: Mapping[int, Operand]
+    marginals: Marginals
 
     @property
     def table(self) -> np.ndarray:
@@ -251,11 +271,12 @@ class SpectralEmbedding:
             lambda table: products.gram_product(table, scales), start, PRODUCTS, self.vector_size
         )
         if landmarks < words:
-            rows = products.extend(directions, scales)
+            extension = products.extend(directions, scales)
         else:
             rows = ArrayRows(images * values.astype(np.float32))
+            extension = Extension(rows, products.context_vectors(directions, scales))
         contexts = vocabulary.words.slice(0, self.contexts(words))
-        return _make_spectrum(rows, contexts, directions, np.diag(values**POWER), 0.0)
+        return _make_spectrum(extension, products, contexts, directions, np.diag(values**POWER), 0.0)
 
     @threadpool_limits.wrap(limits=1)
     def factor_in_basis(self, products: Products, vocabulary: Vocabulary, blocks: int, basis: Basis) -> Spectrum:
@@ -269,31 +290,40 @@ class SpectralEmbedding:
         """
         columns = basis.columns(vocabulary)
         directions = basis.directions_for(columns)
-        images = products.extend(directions, self.scales(blocks))
+        extension = products.extend(directions, self.scales(blocks))
         landmarks = np.zeros_like(directions)
         ranks = np.flatnonzero((0 <= columns) & (columns < len(directions)))
-        landmarks[columns[ranks]] = take_rows(images, ranks)
+        landmarks[columns[ranks]] = take_rows(extension.rows, ranks)
         projected = gram(directions, landmarks)
         missed = landmarks - combine(directions, projected)
         residual = float(np.sqrt(_squares(missed) / max(_squares(landmarks), np.finfo(float).tiny)))
-        return _make_spectrum(images, basis.contexts, directions, symmetric_power(projected, POWER), residual)
+        power = symmetric_power(projected, POWER)
+        return _make_spectrum(extension, products, basis.contexts, directions, power, residual)
 
 
 def _make_spectrum(
-    images: RowSource, contexts: pa.LargeStringArray, directions: np.ndarray, power: np.ndarray, residual: float
+    extension: Extension,
+    products: Products,
+    contexts: pa.LargeStringArray,
+    directions: np.ndarray,
+    power: np.ndarray,
+    residual: float,
 ) -> Spectrum:
     """Return the spectrum with damped directions.
 
     Args:
-        images: (N, d) float32, the rows of all words of MLᵀ · directions.
+        extension: the rows of all words of MLᵀ · directions, and the context vectors.
+        products: the products that computed them.
         contexts: (C,) the context words.
         directions: (landmarks, d) float32, orthonormal columns.
         power: (d, d), the matrix that the images are multiplied by before damping.
         residual: see `Spectrum`.
     """
+    images = extension.rows
     common = images.read(0, min(COMMON_WORDS, images.shape[0]))
     scaling = power @ damping_matrix(combine(common, power))
-    return Spectrum(images, UnitRows((scaling,)), Basis(contexts, directions, scaling), residual)
+    basis = Basis(contexts, directions, scaling)
+    return Spectrum(images, UnitRows((scaling,)), basis, residual, extension.contexts, products.marginals)
 
 
 def _squares(table: np.ndarray) -> float:

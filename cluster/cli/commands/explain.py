@@ -45,7 +45,8 @@ def explain(
     from cluster.cli.display import explanation
 
     opened = open_build(counts or vectors, version, vectors if counts else None)
-    explainer = Explainer(opened.vectors, opened.counts_of_vectors, [word] if other is None else [word, other])
+    words = [word] if other is None else [word, other]
+    explainer = Explainer(opened.vectors, opened.counts_of_vectors, words, opened.context_vectors)
     if by == "context":
         explanation.print_contexts(explainer.explain(word, other, topn))
     else:

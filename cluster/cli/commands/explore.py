@@ -60,7 +60,7 @@ def explore(
         table = build.vectors
         # Vectors of mode cipher have no contexts, so their page has no explanations.
         with suppress(UnknownProvenanceError):
-            explanations = Explainer(table, build.counts_of_vectors).strongest
+            explanations = Explainer(table, build.counts_of_vectors, None, build.context_vectors).strongest
     with StageProgress() as progress:
         bars: dict[str, TaskID] = {}
 

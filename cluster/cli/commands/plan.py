@@ -64,13 +64,13 @@ def plan(
         raise BitcipherError(f"`--memory-gb` must be greater than 0, got {memory_gb:g}.")
     if build is None:
         BuildOptions.parse(option_values, name=option_name)  # report wrong options before text is read
+    from bitcipher.cores import available_cores
     from cluster.cli.display.plan import plan_fields, print_plan
     from cluster.cli.display.result import print_result
     from cluster.demo.docstring_sample import docstring_sample
     from cluster.doctor.machine import memory_bytes
     from pipelines.estimate.build_cost import Cluster
     from pipelines.estimate.build_estimate import EstimateRequest, estimate_build
-    from pipelines.runtime.machine_size import available_cores
 
     cluster = Cluster(nodes, cores or available_cores(), memory_gb * 1e9 if memory_gb else memory_bytes())
     request = EstimateRequest(

@@ -6,7 +6,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from bitcipher.counts.context_window import ContextWindow
-from bitcipher.embedding.spectral.ppmi import block_count
+from bitcipher.embedding.spectral.ppmi import Marginals, block_count
 from bitcipher.embedding.spectral.spectral_embedding import Products
 from bitcipher.files import storage
 from pipelines.embed.spectral.gather_ranges import read_sums
@@ -56,6 +56,6 @@ def factor(
         for _ in run(PpmiStage, {"work": paths.work}, inputs):
             pass
         remove_gathered(paths)
-        return use_products(RangeProducts(paths.work, len(inputs), columns, run), blocks)
+        return use_products(RangeProducts(paths.work, len(inputs), columns, Marginals(sums[:-1]), run), blocks)
     finally:
         storage.remove(paths.work)

@@ -1,10 +1,12 @@
 """Wrapper of products that reports progress."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from bitcipher.embedding.row_blocks import RowSource
+from bitcipher.embedding.spectral.in_memory_products import Extension
+from bitcipher.embedding.spectral.operand import Operand
+from bitcipher.embedding.spectral.ppmi import Marginals
 from bitcipher.embedding.spectral.spectral_embedding import PRODUCTS, Products
 
 
@@ -23,6 +25,11 @@ class ProgressProducts:
         self._done = 0
         report("weighted")
 
+    @property
+    def marginals(self) -> Marginals:
+        """See `Products`."""
+        return self._products.marginals
+
     def project(self, table: np.ndarray, scales: np.ndarray, landmarks: int) -> np.ndarray:
         """See `Products`."""
         return self._finish(self._products.project(table, scales, landmarks))
@@ -31,7 +38,11 @@ class ProgressProducts:
         """See `Products`."""
         return self._finish(self._products.gram_product(table, scales))
 
-    def extend(self, table: np.ndarray, scales: np.ndarray) -> RowSource:
+    def context_vectors(self, table: np.ndarray, scales: np.ndarray) -> Mapping[int, Operand]:
+        """See `Products`."""
+        return self._products.context_vectors(table, scales)
+
+    def extend(self, table: np.ndarray, scales: np.ndarray) -> Extension:
         """See `Products`."""
         return self._products.extend(table, scales)
 

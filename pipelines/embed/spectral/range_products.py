@@ -3,14 +3,15 @@
 The matrix consists of blocks, side by side: a block has the weights at one offset, or in the whole window.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from bitcipher.embedding.spectral.in_memory_products import Extension
 from bitcipher.embedding.spectral.operand import Operand
-from bitcipher.embedding.spectral.ppmi import WeightedRows
+from bitcipher.embedding.spectral.ppmi import Marginals, WeightedRows
 from bitcipher.files import storage
 from pipelines.embed.spectral.array_files import read_array, read_arrays, write_array, write_arrays
 from pipelines.embed.spectral.ppmi_ranges import rows_uri
@@ -122,6 +123,29 @@ class TransposeStage:
         yield item.target
 
 
+class StoredOperands(Mapping[int, Operand]):
+    """Tables in files, one per block. A file is memory-mapped, or read, whenever its table is used.
+
+    Args:
+        uris: URI of the table of each block.
+    """
+
+    def __init__(self, uris: dict[int, str]):
+        self.uris = uris
+
+    def __getitem__(self, block: int) -> Operand:
+        """Return the table of a block."""
+        return read_arrays(self.uris[block], Operand)
+
+    def __iter__(self) -> Iterator[int]:
+        """Iterate over the blocks."""
+        return iter(self.uris)
+
+    def __len__(self) -> int:
+        """Number of blocks."""
+        return len(self.uris)
+
+
 class RangeProducts:
     """`Products` of weighted rows in files.
 
@@ -132,10 +156,15 @@ class RangeProducts:
         work: folder for temporary files, with the weighted rows.
         ranges: number of ranges.
         columns: (N,) int32, the column of each word as a context word, or -1.
+        marginals: number of pairs of each word.
         run: function that runs a stage over inputs.
+
+    Attributes:
+        marginals: the argument `marginals`.
     """
 
-    def __init__(self, work: str, ranges: int, columns: np.ndarray, run: RunStage):
+    def __init__(self, work: str, ranges: int, columns: np.ndarray, marginals: Marginals, run: RunStage):
+        self.marginals = marginals
         self._work = work
         self._columns = columns
         self._contexts = int(columns.max(initial=-1)) + 1
@@ -157,23 +186,28 @@ class RangeProducts:
     def gram_product(self, table: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """See `Products`."""
         folder = self._begin()
-        terms = self._context_vectors(folder, table, scales)
+        terms = _terms(self._write_context_vectors(folder, table, scales))
         return self._end(folder, self._multiply(folder, terms, len(table), table.shape[1]))
 
-    def extend(self, table: np.ndarray, scales: np.ndarray) -> StoredRows:
+    def context_vectors(self, table: np.ndarray, scales: np.ndarray) -> StoredOperands:
+        """See `Products`. The files remain until the folder for temporary files is removed."""
+        return self._write_context_vectors(self._begin(), table, scales)
+
+    def extend(self, table: np.ndarray, scales: np.ndarray) -> Extension:
         """See `Products`. The files remain until the folder for temporary files is removed."""
         folder = self._begin()
-        terms = self._context_vectors(folder, table, scales)
+        contexts = self._write_context_vectors(folder, table, scales)
+        terms = _terms(contexts)
         words = len(self._columns)
         inputs = [
             ExtendInput(index, storage.join(folder, f"rows-{index:05d}"), words, terms)
             for index in range(len(self._words))
         ]
         files = sorted(self._run(ExtendStage, {"work": self._work}, inputs), key=lambda file: file.rows)
-        return StoredRows((words, table.shape[1]), "float32", files)
+        return Extension(StoredRows((words, table.shape[1]), "float32", files), contexts)
 
-    def _context_vectors(self, folder: str, table: np.ndarray, scales: np.ndarray) -> list[tuple[int, float, str]]:
-        """Write scaleⱼ · Mⱼᵀ · table for each block j, and return the number of the block, 1, and the file."""
+    def _write_context_vectors(self, folder: str, table: np.ndarray, scales: np.ndarray) -> StoredOperands:
+        """Write scaleⱼ · Mⱼᵀ · table for each block j."""
         operand = storage.join(folder, "operand")
         write_arrays(operand, Operand.rounded(table))
         blocks = [(block, float(scale)) for block, scale in enumerate(scales) if scale]
@@ -182,12 +216,12 @@ class RangeProducts:
             for index in range(len(self._words))
         ]
         results = self._map(TransposeStage, inputs)
-        terms = []
+        uris: dict[int, str] = {}
         for i, (block, _) in enumerate(blocks):
-            terms.append((block, 1.0, storage.join(folder, f"block-{block}")))
+            uris[block] = storage.join(folder, f"block-{block}")
             vectors = self._join([result[i] for result in results], self._contexts, table.shape[1])
-            write_arrays(terms[-1][2], Operand.rounded(vectors))
-        return terms
+            write_arrays(uris[block], Operand.rounded(vectors))
+        return StoredOperands(uris)
 
     def _multiply(self, folder: str, terms: list[tuple[int, float, str]], landmarks: int, width: int) -> np.ndarray:
         inputs = [
@@ -227,6 +261,11 @@ class RangeProducts:
 
     def _target(self, folder: str, name: str, index: int) -> str:
         return storage.join(folder, f"{name}-{index:05d}.array")
+
+
+def _terms(contexts: StoredOperands) -> list[tuple[int, float, str]]:
+    """Return the terms of `MultiplyInput` for products of each block and its context vectors."""
+    return [(block, 1.0, uri) for block, uri in contexts.uris.items()]
 
 
 def _local_targets(rows: WeightedRows, columns: int) -> np.ndarray:

@@ -59,7 +59,8 @@ def test_mode_cipher_needs_no_pairs():
         raise AssertionError("mode cipher reads no pairs")
 
     vocabulary = counts_of([]).vocabulary
-    table = CipherEmbedding(3, mode="cipher").table(MergedCounts(vocabulary, ContextWindow(1), no_blocks, no_blocks))
+    counts = MergedCounts(vocabulary, ContextWindow(1), no_blocks, no_blocks, no_blocks)
+    table = CipherEmbedding(3, mode="cipher").table(counts)
     np.testing.assert_allclose(table[3], [30 / 160, 1 / 4 + 25 / 160, 1 / 4 + 25 / 160], rtol=1e-15)
 
 

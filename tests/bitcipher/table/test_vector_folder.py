@@ -186,7 +186,7 @@ def test_table_of_several_blocks_round_trip(tmp_path, monkeypatch):
 def test_manifest_has_format_sizes_and_digests(tmp_path):
     make_full_table().save(tmp_path / "table")
     manifest = json.loads((tmp_path / "table" / "manifest.json").read_text("utf-8"))
-    assert manifest["format"] == "bitcipher-vectors/6"
+    assert manifest["format"] == "bitcipher-vectors/7"
     assert (manifest["words"], manifest["vector_size"]) == (len(ODD_WORDS), 3)
     assert manifest["provenance"] == make_full_table().manifest
     for name, entry in manifest["files"].items():

@@ -24,7 +24,7 @@ class SizedVocabulary(Vocabulary):
 def test_sums_of_each_pass_fit_in_their_memory(words, passes):
     options = EmbeddingOptions(mode="cat", bits=25, window=4)
     sums = sums_bytes(words, words, options, MemoryBudget(8000))
-    counts = MergedCounts(SizedVocabulary(words), ContextWindow(4), None, None)
+    counts = MergedCounts(SizedVocabulary(words), ContextWindow(4), None, None, None)
     taken = options.estimator().plan_passes(counts, sums)
     assert len(taken) == passes
     assert sums >= max(len(columns) for _, _, columns in taken) * words * 26 * 8

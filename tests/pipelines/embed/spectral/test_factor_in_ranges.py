@@ -115,7 +115,7 @@ def test_products_give_the_bytes_of_memory(build, tmp_path):
         for scales in (np.ones(9, np.float32), np.eye(9, dtype=np.float32)[8]):
             projects = [each.project(table, scales, 200).tobytes() for each in (products, whole)]
             gram_products = [each.gram_product(table[:200], scales).tobytes() for each in (products, whole)]
-            extended = [each.extend(table[:200], scales).read(*rows).tobytes() for each in (products, whole)]
+            extended = [each.extend(table[:200], scales).rows.read(*rows).tobytes() for each in (products, whole)]
             seen += [len(set(projects)), len(set(gram_products)), len(set(extended))]
         return seen
 

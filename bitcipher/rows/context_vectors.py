@@ -1,0 +1,158 @@
+"""`ContextVectors`: the vectors of the context words of mode spectral, and the numbers of pairs that weight them.
+
+Questions about a word of mode spectral need them for all context words, whatever the word is, so they are stored with
+the vectors, in one file:
+
+    contexts.safetensors    block.J.values, (C, d) int16, and block.J.scales, (C,) float32, for each block j in use;
+                            transform, (d, d) float64; marginals, (blocks, N) int64
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import reduce
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from bitcipher.counts.merged_counts import MergedCounts
+from bitcipher.embedding.row_blocks import block_slices
+from bitcipher.embedding.spectral.basis import Basis
+from bitcipher.embedding.spectral.operand import Operand
+from bitcipher.embedding.spectral.ppmi import Marginals
+from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding, Spectrum
+from bitcipher.files import storage
+from bitcipher.rows.spectral_rows import SpectralRows
+from bitcipher.rows.symmetric_counts import stream_marginals
+from bitcipher.table.manifest import TableManifest
+from bitcipher.table.safetensors_file import LocatedTensor, iter_tensors, locate_tensors
+from bitcipher.table.vector_files import check_sha256
+from bitcipher.table.vector_folder import CONTEXTS
+
+
+class ContextVectors:
+    """Vectors of which the raw rows of a table are sums: the row of w is (Σⱼ Σ_c Mⱼ[w, c] · Cⱼ[c]) · transform.
+
+    Mⱼ is a block of the weighted matrix (see `bitcipher.embedding.spectral.ppmi`) and c a context word.
+
+    Args:
+        tables: Cⱼ for each block j in use, (C, d): one row per context word, in the order of the columns of Mⱼ.
+        transform: (d, d) float64.
+        marginals: number of pairs of each word, by which the counts are weighted.
+
+    Attributes:
+        marginals: the argument `marginals`.
+    """
+
+    def __init__(self, tables: Mapping[int, Operand], transform: np.ndarray, marginals: Marginals):
+        self.marginals = marginals
+        self._tables = tables
+        self._transform = transform
+
+    @classmethod
+    def of_spectrum(cls, spectrum: Spectrum) -> "ContextVectors":
+        """Return the context vectors of a factorization, which are those that its vectors were made of."""
+        return cls(spectrum.contexts, reduce(np.matmul, spectrum.rows.factors).astype(np.float64), spectrum.marginals)
+
+    @classmethod
+    def from_counts(
+        cls, counts: MergedCounts, window: int, basis: Basis, embedding: SpectralEmbedding
+    ) -> "ContextVectors":
+        """Compute context vectors from all counts, for vectors that were stored without them.
+
+        Args:
+            counts: counts of a corpus.
+            window: the largest offset of a context word.
+            basis: basis of the vectors.
+            embedding: the embedding that made the vectors.
+        """
+        marginals, columns = stream_marginals(counts, window), basis.columns(counts.vocabulary)
+        rows = SpectralRows(counts, window, columns, marginals, columns >= 0).rows
+        directions = Operand.exact(basis.scaled_directions)
+        contexts, vector_size = int(columns.max(initial=-1)) + 1, directions.values.shape[1]
+        tables: dict[int, Operand] = {}
+        for block, scale in enumerate(embedding.scales(len(marginals.sums))):
+            if scale:
+                table = np.zeros((contexts, vector_size), np.float32)
+                rows.add_transposed(block, scale, directions, rows.targets(contexts), table)
+                tables[block] = Operand.exact(table)
+        return cls(tables, np.eye(vector_size), marginals)
+
+    @classmethod
+    def read(cls, folder: str) -> "ContextVectors | None":
+        """Open the context vectors in a folder of vectors. They are read when they are used.
+
+        Returns:
+            None if the folder has none, as those of other modes, of `save`, and of earlier versions.
+
+        Raises:
+            BitcipherError: if the folder or the file is damaged.
+        """
+        entry = TableManifest.read(folder).files.get(CONTEXTS)
+        if entry is None:
+            return None
+        uri = storage.join(folder, CONTEXTS)
+        check_sha256(uri, entry)
+        with storage.reading(uri) as stream:
+            tensors = locate_tensors(stream)
+            transform, marginals = (tensors[name].read(stream) for name in ("transform", "marginals"))
+        return cls(_StoredTables(uri, tensors), transform, Marginals(marginals))
+
+    def to_bytes(self) -> Iterator[bytes]:
+        """Yield the content of the file."""
+        tensors = {"transform": self._transform, "marginals": self.marginals.sums}
+        for block, table in self._tables.items():
+            tensors |= {f"block.{block}.values": table.values, f"block.{block}.scales": table.scales}
+        return iter_tensors(tensors)
+
+    @property
+    def vector_size(self) -> int:
+        """Number of dimensions."""
+        return self._transform.shape[1]
+
+    @property
+    def blocks(self) -> list[int]:
+        """The blocks in use."""
+        return sorted(self._tables)
+
+    @threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
+    def products(self, directions: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield each block in use, and the products of its context vectors with directions, (C, m) float64.
+
+        Args:
+            directions: (d, m) float64.
+        """
+        transformed = self._transform @ directions
+        for block in self.blocks:
+            values, scales = self._tables[block]
+            result = np.empty((len(values), directions.shape[1]))
+            for rows in block_slices(len(values)):
+                result[rows] = (values[rows] @ transformed) * scales[rows, None]
+            yield block, result
+
+    @threadpool_limits.wrap(limits=1)
+    def vectors(self, block: int, columns: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """Return the vectors of some context words in a block, by default all, (n, d) float32."""
+        values, scales = self._tables[block]
+        result = np.empty((len(scales[columns]), self.vector_size), np.float32)
+        chosen, factors = values[columns], scales[columns]
+        for rows in block_slices(len(chosen)):
+            result[rows] = (chosen[rows] @ self._transform) * factors[rows, None]
+        return result
+
+
+class _StoredTables(Mapping[int, Operand]):
+    """The tables in a file. A table is read whenever it is used."""
+
+    def __init__(self, uri: str, tensors: Mapping[str, LocatedTensor]):
+        self._uri = uri
+        self._tensors = tensors
+        self._blocks = [int(name.split(".")[1]) for name in tensors if name.endswith(".values")]
+
+    def __getitem__(self, block: int) -> Operand:
+        with storage.reading(self._uri) as stream:
+            return Operand(*(self._tensors[f"block.{block}.{field}"].read(stream) for field in Operand._fields))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._blocks)
+
+    def __len__(self) -> int:
+        return len(self._blocks)
