@@ -89,18 +89,25 @@ class ContributionArrays(NamedTuple):
     @property
     def total(self) -> float:
         """The similarity: the sum of all contributions and the remainder."""
-        return math.fsum([*self.weights.tolist(), *self.ngrams.values(), self.remainder])
+        return float(self.weights.sum()) + math.fsum([*self.ngrams.values(), self.remainder])
 
     def strongest(self, topn: int, words: Sequence[str]) -> tuple[list[Contribution], float]:
         """Return the strongest contributions, and the sum of all others. Ties are broken by offset, then by rank."""
-        order = np.lexsort([self.contexts, self.offsets, -np.abs(self.weights)])
-        listed, others = order[:topn], order[topn:]
+        sizes = np.abs(self.weights)
+        # Sorting all of the millions of contributions of a frequent word would take a second.
+        strong = np.arange(len(sizes))
+        if 0 < topn < len(sizes):
+            strong = np.flatnonzero(sizes >= np.partition(sizes, -topn)[-topn])
+        order = np.lexsort([self.contexts[strong], self.offsets[strong], -sizes[strong]])
+        listed = strong[order[:topn]]
+        others = np.ones(len(sizes), bool)
+        others[listed] = False
         contributions = [
             Contribution(int(self.offsets[index]), words[int(self.contexts[index])], float(self.weights[index]))
             for index in listed
             if self.weights[index]
         ]
-        return contributions, math.fsum([*self.weights[others].tolist(), self.remainder])
+        return contributions, float(self.weights[others].sum()) + self.remainder
 
     def strongest_ngrams(self, topn: int) -> tuple[list[NgramContribution], float]:
         """Return the strongest contributions of n-grams, and the sum of all others. Ties are broken by n-gram."""
@@ -110,9 +117,11 @@ class ContributionArrays(NamedTuple):
 
 def average(first: ContributionArrays, second: ContributionArrays) -> ContributionArrays:
     """Return the mean of two explanations of a similarity: one by the contexts of each of the two words."""
-    keys = np.stack([np.concatenate(pair) for pair in zip(first[:2], second[:2], strict=True)])
-    (offsets, contexts), inverse = np.unique(keys, axis=1, return_inverse=True)
-    weights = np.bincount(inverse.ravel(), np.concatenate([first.weights, second.weights]) / 2, len(offsets))
+    offsets, contexts = (np.concatenate(pair) for pair in zip(first[:2], second[:2], strict=True))
+    width, lowest = int(contexts.max(initial=0)) + 1, int(offsets.min(initial=0))
+    keys, inverse = np.unique((offsets - lowest) * width + contexts, return_inverse=True)
+    weights = np.bincount(inverse, np.concatenate([first.weights, second.weights]) / 2, len(keys))
+    offsets, contexts = keys // width + lowest, keys % width
     ngrams = {
         ngram: (first.ngrams.get(ngram, 0) + second.ngrams.get(ngram, 0)) / 2
         for ngram in [*first.ngrams, *(each for each in second.ngrams if each not in first.ngrams)]

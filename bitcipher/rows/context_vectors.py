@@ -4,7 +4,7 @@ Questions about a word of mode spectral need them for all context words, whateve
 the vectors, in one file:
 
     contexts.safetensors    block.J.values, (C, d) int16, and block.J.scales, (C,) float32, for each block j in use;
-                            transform, (d, d) float64; marginals, (blocks, N) int64
+                            transform, (d, d) float64; marginals, (blocks, N) int64; all_shares, (blocks,) float64
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,6 +20,7 @@ from bitcipher.embedding.spectral.operand import Operand
 from bitcipher.embedding.spectral.ppmi import Marginals
 from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding, Spectrum
 from bitcipher.files import storage
+from bitcipher.kernel_cache import kernel
 from bitcipher.rows.spectral_rows import SpectralRows
 from bitcipher.rows.symmetric_counts import stream_marginals
 from bitcipher.table.manifest import TableManifest
@@ -93,12 +94,14 @@ class ContextVectors:
         check_sha256(uri, entry)
         with storage.reading(uri) as stream:
             tensors = locate_tensors(stream)
-            transform, marginals = (tensors[name].read(stream) for name in ("transform", "marginals"))
-        return cls(_StoredTables(uri, tensors), transform, Marginals(marginals))
+            names = ("transform", "marginals", "all_shares")
+            transform, *marginals = (tensors[name].read(stream) for name in names)
+        return cls(_StoredTables(uri, tensors), transform, Marginals(*marginals))
 
     def to_bytes(self) -> Iterator[bytes]:
         """Yield the content of the file."""
         tensors = {"transform": self._transform, "marginals": self.marginals.sums}
+        tensors["all_shares"] = self.marginals.all_shares
         for block, table in self._tables.items():
             tensors |= {f"block.{block}.values": table.values, f"block.{block}.scales": table.scales}
         return iter_tensors(tensors)
@@ -113,22 +116,18 @@ class ContextVectors:
         """The blocks in use."""
         return sorted(self._tables)
 
-    @threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
     def products(self, directions: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         """Yield each block in use, and the products of its context vectors with directions, (C, m) float64.
 
         Args:
             directions: (d, m) float64.
         """
-        transformed = self._transform @ directions
+        transformed = np.ascontiguousarray((self._transform @ directions).T)
         for block in self.blocks:
             values, scales = self._tables[block]
-            result = np.empty((len(values), directions.shape[1]))
-            for rows in block_slices(len(values)):
-                result[rows] = (values[rows] @ transformed) * scales[rows, None]
-            yield block, result
+            yield block, _multiply(values, scales, transformed)
 
-    @threadpool_limits.wrap(limits=1)
+    @threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
     def vectors(self, block: int, columns: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Return the vectors of some context words in a block, by default all, (n, d) float32."""
         values, scales = self._tables[block]
@@ -137,6 +136,19 @@ class ContextVectors:
         for rows in block_slices(len(chosen)):
             result[rows] = (chosen[rows] @ self._transform) * factors[rows, None]
         return result
+
+
+@kernel(fastmath=True)
+def _multiply(values, scales, directions):
+    """Return the products of rows, whose values have a scale, with directions, (C, m) float64."""
+    result = np.empty((len(values), len(directions)))
+    for row in range(len(values)):
+        for column in range(len(directions)):
+            product = 0.0
+            for i in range(values.shape[1]):
+                product += values[row, i] * directions[column, i]
+            result[row, column] = product * scales[row]
+    return result
 
 
 class _StoredTables(Mapping[int, Operand]):

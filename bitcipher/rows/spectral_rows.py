@@ -40,7 +40,15 @@ class SpectralRows:
     def __init__(
         self, counts: MergedCounts, window: int, columns: np.ndarray, marginals: Marginals, selected: np.ndarray
     ):
-        self.rows = weight_rows(symmetric_counts(counts, window, selected), marginals, columns)
+        pairs = symmetric_counts(counts, window, selected)
+        # Only the words of these pairs are numbered, because the terms of all words take much time and memory.
+        used = np.zeros(len(columns), bool)
+        used[pairs.left] = used[pairs.right] = True
+        words = np.flatnonzero(used)
+        numbers = np.cumsum(used, dtype=np.int32) - np.int32(1)
+        pairs = pairs._replace(left=numbers[pairs.left], right=numbers[pairs.right])
+        rows = weight_rows(pairs, marginals.take(words), columns[words])
+        self.rows = rows._replace(words=words[rows.words].astype(np.int32))
         self.row_of_rank = np.full(len(columns), -1)
         self.row_of_rank[self.rows.words] = np.arange(len(self.rows.words))
         self.rank_of_column = np.full(int(columns.max(initial=-1)) + 1, -1)

@@ -50,7 +50,7 @@ def stream_marginals(counts: MergedCounts, window: int) -> Marginals:
                 sums[block] += np.bincount(ends[in_column], pair_counts, words).astype(np.int64)
     if not summed:
         sums[-1] = sums[:-1].sum(axis=0)
-    return Marginals(sums)
+    return Marginals.of_sums(sums)
 
 
 def _iter_by_rank(counts: MergedCounts, window: int) -> Iterator[PairBlock]:

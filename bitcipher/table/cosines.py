@@ -4,6 +4,9 @@ import numpy as np
 
 from bitcipher.errors import BitcipherError
 
+# Maximum bytes of the float64 values of a block of rows.
+NORM_BYTES = 16 << 20
+
 
 def unit(vector: np.ndarray) -> np.ndarray:
     """Return a vector scaled to length 1, float64. A zero vector stays zero.
@@ -45,3 +48,10 @@ def top_indices(scores: np.ndarray, topn: int) -> np.ndarray:
     lowest = np.partition(scores, -topn)[-topn]
     candidates = np.flatnonzero(scores >= lowest)
     return candidates[np.argsort(-scores[candidates], kind="stable")][:topn]
+
+
+def row_norms(rows: np.ndarray) -> np.ndarray:
+    """Return the lengths of the rows of a block of float32 values, (n,) float64, possibly not finite."""
+    with np.errstate(invalid="ignore"):  # a signaling NaN
+        rows = np.asarray(rows, np.float64)
+    return np.sqrt(np.einsum("ij,ij->i", rows, rows))

@@ -8,6 +8,7 @@ library copies a tensor when it writes or reads it, and reads local files only, 
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from io import BufferedReader
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -63,14 +64,13 @@ class LocatedTensor(NamedTuple):
     offset: int
     """Position of its first byte in the file."""
 
-    def read(self, stream: IO[bytes]) -> np.ndarray:
+    def read(self, stream: BufferedReader) -> np.ndarray:
         """Return the tensor from its file."""
         tensor = np.empty(self.shape, self.dtype)
-        rest = tensor.reshape(-1).view(np.uint8)
+        rest = memoryview(tensor.reshape(-1).view(np.uint8))
         stream.seek(self.offset)
-        while len(rest) and (content := stream.read(min(len(rest), WRITE_BYTES))):
-            rest[: len(content)] = np.frombuffer(content, np.uint8)
-            rest = rest[len(content) :]
+        while rest and (read := stream.readinto(rest)):
+            rest = rest[read:]
         return tensor
 
 

@@ -22,6 +22,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.files.hashed_files import hashing
 from bitcipher.table import safetensors_file
+from bitcipher.table.cosines import NORM_BYTES, row_norms
 from bitcipher.table.manifest import MANIFEST, FileEntry
 from bitcipher.table.safetensors_file import DTYPE, LENGTH_BYTES, NAME
 
@@ -139,8 +140,19 @@ class _LocatedMatrix(NamedTuple):
         return self.shape[0] * self.shape[1] * DTYPE.itemsize
 
 
-def read_vectors(uri: str, files: Mapping[str, FileEntry], mapped: bool, verify: bool) -> tuple[np.ndarray, bool]:
-    """Return the vectors of a folder, (N, d) float32, and whether they are memory-mapped.
+class ReadVectors(NamedTuple):
+    """Vectors of a folder."""
+
+    vectors: np.ndarray
+    """(N, d) float32"""
+    is_mapped: bool
+    """Whether they are memory-mapped."""
+    norms: np.ndarray | None
+    """(N,) float64, lengths of memory-mapped vectors whose files were read to verify them."""
+
+
+def read_vectors(uri: str, files: Mapping[str, FileEntry], mapped: bool, verify: bool) -> ReadVectors:
+    """Return the vectors of a folder.
 
     Args:
         uri: the folder.
@@ -157,11 +169,9 @@ def read_vectors(uri: str, files: Mapping[str, FileEntry], mapped: bool, verify:
         _check_index(uri, files, located)
     is_local = storage.local_path(uri) is not None
     if not mapped or not is_local or not _are_consecutive(located):
-        return _read(located), False
-    if verify:
-        for file in located:
-            check_sha256(file.uri, file.entry)
-    return _map(located), True
+        return ReadVectors(_read(located), False, None)
+    norms = np.concatenate([_verify(file) for file in located]) if verify else None
+    return ReadVectors(_map(located), True, norms)
 
 
 def read_checked(uri: str, entry: FileEntry) -> bytes:
@@ -292,6 +302,25 @@ def _read(located: Sequence[_LocatedMatrix]) -> np.ndarray:
         _compare(file.uri, digest.hexdigest(), file.entry)
         start += file.shape[0]
     return vectors
+
+
+def _verify(file: _LocatedMatrix) -> np.ndarray:
+    """Check the SHA-256 of a file, and return the lengths of its vectors, (n,) float64.
+
+    The file is read in blocks, because a mapped array would fill the memory of this process with all of its rows.
+    """
+    rows, columns = file.shape
+    norms, done = np.empty(rows), 0
+    with storage.reading(file.uri) as stream:
+        digest = hashlib.sha256(stream.read(file.offset))
+        while block := stream.read(max(1, NORM_BYTES // (8 * columns)) * columns * DTYPE.itemsize):
+            digest.update(block)
+            vectors = np.frombuffer(block, DTYPE, len(block) // (columns * DTYPE.itemsize) * columns)
+            found = row_norms(vectors.reshape(-1, columns))
+            norms[done : done + len(found)] = found[: rows - done]
+            done += len(found)
+    _compare(file.uri, digest.hexdigest(), file.entry)
+    return norms
 
 
 def check_sha256(uri: str, entry: FileEntry) -> None:

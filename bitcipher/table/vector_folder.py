@@ -120,16 +120,16 @@ def read_folder(uri: str, mmap: bool = True, verify: bool = False) -> VectorTabl
     manifest = TableManifest.read(uri)
     vector_files = _check_files(uri, manifest.files)
     words, counts, passages = _read_words(uri, manifest.files[WORDS])
-    vectors, is_mapped = read_vectors(uri, vector_files, mmap, verify)
+    vectors, is_mapped, norms = read_vectors(uri, vector_files, mmap, verify)
     if vectors.shape != (manifest.words, manifest.vector_size) or len(words) != len(vectors):
         raise BitcipherError(
             f"{uri} holds {len(words):,} words and vectors of the shape {vectors.shape}, but {MANIFEST} describes "
             f"{manifest.words:,} x {manifest.vector_size}: fetch or build it again."
         )
     refinement = _read_refinement(uri, manifest.files[REFINEMENT]) if REFINEMENT in manifest.files else None
-    if is_mapped and not verify:
-        return VectorTable.from_mapped(words, vectors, counts, passages, refinement, manifest.provenance)
     try:
+        if is_mapped:
+            return VectorTable.from_mapped(words, vectors, counts, passages, refinement, manifest.provenance, norms)
         return VectorTable(words, vectors, counts, passages, refinement, manifest.provenance)
     except BitcipherError as error:
         raise BitcipherError(f"{uri} cannot be used: {error}") from None

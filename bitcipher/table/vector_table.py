@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from bitcipher.errors import BitcipherError
 from bitcipher.normalization import normalize
+from bitcipher.table.cosines import NORM_BYTES, row_norms
 from bitcipher.table.keys import Key, unknown_key
 from bitcipher.table.repeated_words import may_repeat
 from bitcipher.vocabulary import OOV
@@ -19,9 +20,8 @@ from bitcipher.vocabulary import OOV
 # Kinds of NumPy's types of real numbers: integers and floating-point numbers.
 _REAL = "iuf"
 
-# Maximum rows per block when norms and digests are computed, and maximum bytes of the float64 values of a block.
+# Maximum rows per block when norms and digests are computed.
 NORM_ROWS = 1 << 13
-NORM_BYTES = 16 << 20
 
 
 class VectorTable:
@@ -79,10 +79,16 @@ class VectorTable:
         passages: np.ndarray | None,
         refinement: dict[str, np.ndarray] | None,
         manifest: dict[str, Any],
+        norms: np.ndarray | None = None,
     ) -> Self:
-        """Return a table of memory-mapped vectors, which are not read. Their values are checked with `norms`."""
+        """Return a table of memory-mapped vectors, which are not read.
+
+        Their values are checked with their lengths `norms`, (N,) float64, by default when these are first used.
+        """
         result = cls.__new__(cls)
         result._set_fields(words, vectors, counts, passages, refinement, manifest)
+        if norms is not None:
+            result.__dict__["norms"] = result._check_norms(norms)
         return result
 
     @classmethod
@@ -122,9 +128,10 @@ class VectorTable:
         norms = np.empty(len(self))
         block = max(1, min(NORM_ROWS, NORM_BYTES // (8 * self.vector_size)))
         for start in range(0, len(self), block):
-            with np.errstate(invalid="ignore"):  # a signaling NaN, which is refused below
-                rows = np.asarray(self.vectors[start : start + block], np.float64)
-            norms[start : start + block] = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+            norms[start : start + block] = row_norms(self.vectors[start : start + block])
+        return self._check_norms(norms)
+
+    def _check_norms(self, norms: np.ndarray) -> np.ndarray:
         # If a row is shorter than the maximum of float32, its product with a vector of length 1 cannot overflow.
         bad = np.flatnonzero(~(norms < np.finfo(np.float32).max))
         if len(bad):

@@ -131,7 +131,7 @@ def run_count_tasks(job: Job, tasks: list[CountTask]) -> CountResult:
     arguments = {"build": job.build, "ledger": job.ledger.uri, "options": options, "held_out": job.held_out}
     start, tokens, documents = time.perf_counter(), 0, 0
     shards: dict[str, list[Segment]] = {task.id: [] for task in open_tasks}
-    for result in job.runtime.stream(StageSpec("count", CountStage, arguments, in_threads=True), open_tasks):
+    for result in job.runtime.stream(StageSpec("count", CountStage, arguments, in_parallel=True), open_tasks):
         job.costs.add(result)
         shard = result.value.shard
         shards[result.value.task].append(shard)

@@ -14,6 +14,7 @@ while the others read, count pairs and write.
 """
 
 import hashlib
+import math
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -37,13 +38,13 @@ from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.readers import read_chunks
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.source_changes import check_unchanged
-from pipelines.ingest.source_groups import estimate_text_bytes, group_sources
+from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.ingest.sources import Source
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.options import BuildOptions
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import MemoryBudget
-from pipelines.runtime.stage_threads import end_if_stopped
+from pipelines.runtime.stopping import end_if_stopped
 from pipelines.store.build_folder import COUNTED_SHARDS, COUNTED_TASKS
 from pipelines.store.layout import SHARDS, WORK
 from pipelines.store.ledger import Ledger
@@ -52,11 +53,25 @@ from pipelines.store.segments import FAN_IN, Merge, Segment
 from pipelines.tokenizers.registry import Tokenizer
 from pipelines.tokenizers.shared_tokenizer import share_tokenizer
 
-# A file with many shards is read by several tasks. Each task counts its own shards and skips the others. Reading takes
-# a twentieth of the time of counting. Of a file that is read eight times, a task skips half on average, so all tasks
-# together take at most a fifth more time.
-SHARDS_PER_TASK = 8
+# The text of a corpus is divided into at least this number of tasks, so that a machine of few cores uses all of them.
+# More tasks would take more time for merging: of 180 MB of text, 2 s with four shards and 4 s with nine.
+TASKS = 4
+
+# Bytes of text of the smallest tasks of a corpus that has enough of it. A smaller one would take more time to start and
+# to merge than it saves.
+MIN_TASK_BYTES = 10 << 20
+
+# A file with much text is read by several tasks. Each task counts its own shards and skips the others. Reading takes a
+# tenth of the time of counting, and a task skips half of the file on average, so a file in four parts takes 15 % more
+# CPU time in all.
+PARTS_PER_FILE = 4
+
+# A file with this many times the text of a task is divided.
+MIN_PARTS = 1.5
+
+# Parts of a file of many shards, and the number of shards from which on it has as many.
 TASKS_PER_FILE = 8
+SHARDS_PER_TASK = 8
 
 
 @dataclass(frozen=True)
@@ -66,6 +81,8 @@ class CountTask:
     id: str
     """Hash of the content of the sources, the shard size and the first shard. The names of shards begin with it."""
     sources: tuple[Source, ...]
+    shard_bytes: int
+    """Bytes of UTF-8 text per shard."""
     start: int = 0
     """First shard to count."""
     stop: int | None = None
@@ -75,29 +92,67 @@ class CountTask:
 def plan_tasks(sources: Sequence[Source], shard_bytes: int) -> list[CountTask]:
     """Partition the sources into tasks.
 
-    Consecutive sources share a task until their text reaches `shard_bytes`, estimated by file size. A source with at
-    least `shard_bytes` of text has a task of its own, or several tasks if it is very large.
+    Consecutive sources share a task, and a source with much text has several. The tasks become smaller towards the end,
+    so that workers end at about the same time. Sizes are estimated from those of the files.
 
     Args:
         sources: the listed sources, with content hashes.
-        shard_bytes: bytes of UTF-8 text per shard.
+        shard_bytes: maximum bytes of UTF-8 text per shard. A task has one shard, except for parts of very large files.
     """
     if shard_bytes < 1:
         raise BitcipherError(f"`shard_bytes` must be at least 1, got {shard_bytes}.")
-    groups = group_sources(sources, shard_bytes)
-    return [task for group in groups for task in _split_group(group, shard_bytes)]
+    rest = sum(map(estimate_text_bytes, sources))
+    smallest = max(MIN_TASK_BYTES, rest // (2 * TASKS))
+    tasks: list[CountTask] = []
+    group: list[Source] = []
+    size = 0
+
+    def end_group() -> None:
+        nonlocal size, rest
+        if group:
+            tasks.append(CountTask(_task_id(group, shard_bytes, 0), tuple(group), shard_bytes))
+            rest -= size
+            size = 0
+            group.clear()
+
+    for source in sources:
+        source_bytes = estimate_text_bytes(source)
+        goal = min(shard_bytes, max(smallest, rest // TASKS))
+        # Without the source, the group is closer to the goal.
+        if abs(size + source_bytes - goal) > abs(size - goal):
+            end_group()
+            goal = min(shard_bytes, max(smallest, rest // TASKS))
+        if source_bytes >= MIN_PARTS * goal:
+            end_group()
+            tasks += _split_source(source, source_bytes, goal, shard_bytes)
+            rest -= source_bytes
+            continue
+        group.append(source)
+        size += source_bytes
+        if size >= goal:
+            end_group()
+    end_group()
+    return tasks
 
 
-def _split_group(sources: tuple[Source, ...], shard_bytes: int) -> list[CountTask]:
-    shards = -(-sum(map(estimate_text_bytes, sources)) // shard_bytes)
-    tasks = max(1, min(TASKS_PER_FILE, shards // SHARDS_PER_TASK))
+def _split_source(source: Source, source_bytes: int, goal: int, shard_bytes: int) -> list[CountTask]:
+    """Return the tasks of a source with more text than one."""
+    shards = -(-source_bytes // shard_bytes)
+    tasks = min(TASKS_PER_FILE, shards // SHARDS_PER_TASK)
+    if tasks < PARTS_PER_FILE:
+        # Halves, because workers of equal speed would wait for a third part.
+        tasks = min(PARTS_PER_FILE, 1 << round(math.log2(source_bytes / goal)))
+        shards = tasks * -(-shards // tasks)
+        shard_bytes = -(-source_bytes // shards)
     starts = [task * shards // tasks for task in range(tasks)]
     # The number of shards is known only after reading, so the last task has no end.
     bounds = zip(starts, [*starts[1:], None], strict=True)
-    return [CountTask(_task_id(sources, shard_bytes, start), sources, start, stop) for start, stop in bounds]
+    return [
+        CountTask(_task_id([source], shard_bytes, start), (source,), shard_bytes, start, stop) for start, stop in bounds
+    ]
 
 
-def _task_id(sources: tuple[Source, ...], shard_bytes: int, start: int) -> str:
+def _task_id(sources: Sequence[Source], shard_bytes: int, start: int) -> str:
     # The shard size is part of the id, because it determines where shards begin.
     content = "\n".join([*(f"{source.sha256} {source.format}" for source in sources), f"{shard_bytes} {start}"])
     return hashlib.sha256(content.encode()).hexdigest()[:20]
@@ -211,7 +266,6 @@ class CountStage:
         build: folder of the build.
         ledger: URI of the ledger that records shards and tasks.
         options: options of the build.
-        shard_bytes: bytes of UTF-8 text per shard, by default those of the options.
         held_out: documents that are not counted.
     """
 
@@ -220,7 +274,6 @@ class CountStage:
         build: str,
         ledger: str,
         options: BuildOptions,
-        shard_bytes: int | None = None,
         held_out: HeldOut | None = None,
     ):
         self._build = build
@@ -231,14 +284,13 @@ class CountStage:
             options.tokenizer, options.lowercase, self._budget.chunks, options.normalization
         )
         self._context_window = options.context_window
-        self._shard_bytes = shard_bytes or options.shard_mib << 20
         self._read_chunks = read_chunks if held_out is None else KeptDocuments(held_out).read_chunks
 
     def __call__(self, task: CountTask) -> Iterator[CountedShard]:
         """Yield the shards of a task. Shards in the ledger are not counted again."""
         records: dict[str, RecordCounts] = {}
         names = []
-        for number, shard in enumerate(split_shards(self._read(task, records), self._shard_bytes)):
+        for number, shard in enumerate(split_shards(self._read(task, records), task.shard_bytes)):
             if number == task.stop:
                 break
             if number >= task.start:

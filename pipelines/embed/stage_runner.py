@@ -27,7 +27,7 @@ def stage_runner(runtime: Runtime, on_result: Callable[[StageResult[Any]], None]
     def run(
         make: Callable[..., Callable[[In], Iterator[Out]]], arguments: dict[str, Any], inputs: Sequence[In]
     ) -> Iterator[Out]:
-        for result in runtime.stream(StageSpec("products", make, arguments, in_threads=True), inputs):
+        for result in runtime.stream(StageSpec("products", make, arguments, in_parallel=True), inputs):
             on_result(result)
             yield result.value
 

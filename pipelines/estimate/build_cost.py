@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from math import ceil
 
+import numpy as np
+
+from bitcipher.embedding.spectral.ppmi import block_count
 from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
 from bitcipher.spelling.spelling import FIT_WORDS
 from pipelines.embed.table_memory import sums_bytes
@@ -227,10 +230,15 @@ def _vector_bytes(vocabulary: int, type_bytes: float, options: BuildOptions) -> 
     row_bytes = 4 * estimator.vector_size
     if not isinstance(estimator, SpectralEmbedding):
         return vocabulary * (row_bytes + type_bytes)
-    # The directions of the landmarks are stored with the vectors, and about as many n-grams as words.
+    # The directions of the landmarks are stored with the vectors, and the vectors of the context words in each block, in
+    # 16 bits, with the marginals. There are about as many n-grams as words.
+    blocks = block_count(options.window, options.summed)
+    used = int(np.count_nonzero(estimator.scales(blocks)))
+    context_bytes = used * estimator.contexts(vocabulary) * (2 * estimator.vector_size + 4) + 8 * blocks * vocabulary
     ngrams = min(FIT_WORDS, vocabulary) if options.spelling_share else 0
     ngram_bytes = ngrams * (NGRAM_VALUE_BYTES * estimator.vector_size + NGRAM_HASH_BYTES)
-    return vocabulary * (row_bytes + type_bytes) + estimator.rows(vocabulary) * row_bytes + ngram_bytes
+    words = vocabulary * (row_bytes + type_bytes) + estimator.rows(vocabulary) * row_bytes
+    return words + context_bytes + ngram_bytes
 
 
 def _tokenized_chunks(tokens: float, workers: int, laws: CorpusLaws, budget: MemoryBudget, bound: Bound) -> float:

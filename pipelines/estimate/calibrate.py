@@ -186,12 +186,12 @@ def calibrate(documents: Sequence[str], options: BuildOptions) -> Calibration:
 def _count_stage(build: str, options: BuildOptions) -> CountStage:
     # The sample is written as JSON lines, for sources of any format.
     options = options.derive({"format": None, "document": "line", "field": "text", "encoding": None})
-    return CountStage(build, storage.join(build, LEDGER), options, shard_bytes=1 << 62)
+    return CountStage(build, storage.join(build, LEDGER), options)
 
 
 def _count(stage: CountStage, name: str, file: str) -> tuple[Segment, float]:
     """Count a file as one shard; return the shard and the CPU seconds."""
-    task = CountTask(name, tuple(list_sources([file])))
+    task = CountTask(name, tuple(list_sources([file])), shard_bytes=1 << 62)
     start = time.process_time()
     (counted,) = stage(task)
     return counted.shard, time.process_time() - start

@@ -14,6 +14,7 @@ from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.counts.merged_segments import open_merged
 from bitcipher.counts.pairs import iter_pairs
 from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
+from bitcipher.embedding.spectral.ppmi import Marginals
 from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding, check_window
 from bitcipher.files import storage
 from bitcipher.spelling.spelling import FIT_WORDS
@@ -45,6 +46,11 @@ class TimedProducts:
     def __init__(self, products: InMemoryProducts):
         self._products = products
         self.seconds: dict[str, float] = defaultdict(float)
+
+    @property
+    def marginals(self) -> Marginals:
+        """See `Products`."""
+        return self._products.marginals
 
     def __getattr__(self, name: str) -> Any:
         def call(*arguments: Any) -> Any:

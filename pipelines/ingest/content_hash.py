@@ -11,7 +11,7 @@ from pipelines.ingest.hf_datasets import hash_split, is_dataset
 from pipelines.ingest.source_groups import estimate_text_bytes
 from pipelines.ingest.sources import Source
 from pipelines.runtime.runtime import Runtime, StageSpec
-from pipelines.runtime.stage_threads import end_if_stopped
+from pipelines.runtime.stopping import end_if_stopped
 
 # Files are grouped into inputs of about this number of bytes, about one second of work.
 INPUT_BYTES = 1 << 30
@@ -82,7 +82,7 @@ def _hash(sources: Sequence[Source], runtime: Runtime) -> Iterator[Source]:
         groups[-1].append(source.read_uri)
         room -= max(source.size, FILE_BYTES)
     found: dict[str, ContentHash] = {}
-    spec = StageSpec("identify", ContentHashStage, {}, in_threads=True)
+    spec = StageSpec("identify", ContentHashStage, {}, in_parallel=True)
     for result in runtime.stream(spec, [tuple(group) for group in groups]):
         found.update(result.value)
     for source in sources:

@@ -65,7 +65,7 @@ def merge_segments(
     def run(
         make: Callable[..., Callable[[In], Iterator[Out]]], arguments: dict[str, Any], inputs: Sequence[In]
     ) -> Iterator[StageResult[Out]]:
-        for result in runtime.stream(StageSpec("merge", make, arguments, in_threads=True), inputs):
+        for result in runtime.stream(StageSpec("merge", make, arguments, in_parallel=True), inputs):
             on_result(result)
             yield result
 

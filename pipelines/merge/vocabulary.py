@@ -95,12 +95,12 @@ def find_candidates(
         raise BitcipherError("The sources have no documents: check that they contain text, and that `field` is right.")
     parts = [[storage.join(build, part) for part in segment.parts] for segment in segments]
     plan = MergePlan("words", Merge(tuple(segments)), parts, work="")
-    for result in runtime.stream(StageSpec("words", SampleStage, {}, in_threads=True), plan.samples(range_words)):
+    for result in runtime.stream(StageSpec("words", SampleStage, {}, in_parallel=True), plan.samples(range_words)):
         on_result(result)
         plan.sampled[result.value.operand] = result.value.sample
     arguments = {"options": options, "required": _required_words(options, known)}
     found: dict[int, CandidateWords] = {}
-    spec = StageSpec("words", CandidateStage, arguments, in_threads=True)
+    spec = StageSpec("words", CandidateStage, arguments, in_parallel=True)
     for result in runtime.stream(spec, plan.choose_ranges(range_words)):
         on_result(result)
         found[result.value.index] = result.value

@@ -1,5 +1,6 @@
 """Costs of stages: time, CPU time and peak memory."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -73,6 +74,12 @@ class CostMeter:
         )
 
 
+def _cpu_seconds() -> float:
+    """Return the CPU time of this process and of its children that have ended."""
+    times = os.times()
+    return time.process_time() + times.children_user + times.children_system
+
+
 class Costs:
     """Accumulator of the costs of the stages of a job."""
 
@@ -87,8 +94,8 @@ class Costs:
 
     @contextmanager
     def measure(self, stage: str) -> Iterator[None]:
-        """Add the cost of a `with` block that runs in this process to the cost of a stage."""
-        with CostMeter() as meter:
+        """Add the cost of a `with` block that runs in this process, and in those it forks, to the cost of a stage."""
+        with CostMeter(_cpu_seconds) as meter:
             yield
         self._add(stage, meter.cost)
 

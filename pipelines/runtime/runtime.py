@@ -31,8 +31,8 @@ class StageSpec(Generic[In, Out]):
     """Class of the stage."""
     arguments: dict[str, Any]
     """Keyword arguments of the class."""
-    in_threads: bool = False
-    """Whether instances can run in several threads of a process at the same time, and share its memory."""
+    in_parallel: bool = False
+    """Whether several instances can run at the same time in processes that share the memory of this one."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Runtime(Protocol):
 
     @property
     def threads(self) -> int:
-        """Number of instances of a stage that can share the memory of a process."""
+        """Number of instances of a stage that share the memory of this machine, if stages run in this process."""
         ...
 
     @property

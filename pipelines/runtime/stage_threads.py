@@ -1,7 +1,7 @@
 """Stages in several threads of this process.
 
-Most of the work of a stage is done by functions of numba, NumPy, Arrow and zlib that release the interpreter lock, so a
-few threads share the cores of a machine almost as well as processes, and start at once.
+They are used where processes cannot be forked safely (see `stage_processes`). Most of the work of a stage is done by
+functions of numba, NumPy, Arrow and zlib, which release the interpreter lock.
 """
 
 import threading
@@ -14,10 +14,7 @@ from typing import Any
 
 from pipelines.runtime.measured_stage import MeasuredStage
 from pipelines.runtime.runtime import In, Out, StageResult, StageSpec
-
-
-class ThreadStopped(BaseException):
-    """Raised in threads whose results are no longer needed."""
+from pipelines.runtime.stopping import end_if_stopped, stop_when
 
 
 @dataclass(frozen=True)
@@ -36,23 +33,6 @@ class _Queues:
     messages: SimpleQueue[StageResult[Any] | _Ended] = field(default_factory=SimpleQueue)
     stopped: threading.Event = field(default_factory=threading.Event)
     """Set when no more results are needed."""
-
-
-_thread = threading.local()
-
-
-def end_if_stopped() -> None:
-    """End the thread of a stage if its results are no longer needed. Functions that take long call this in their loops.
-
-    Threads are not interrupted from outside: an exception between any two instructions, as Ctrl-C raises it in the main
-    thread, could leave a lock of Python's imports or of numba's compiler locked.
-
-    Raises:
-        ThreadStopped: if another thread has failed, or if the caller of the stage has stopped.
-    """
-    queues: _Queues | None = getattr(_thread, "queues", None)
-    if queues is not None and queues.stopped.is_set():
-        raise ThreadStopped
 
 
 def stream_in_threads(spec: StageSpec[In, Out], inputs: Sequence[In], threads: int) -> Iterator[StageResult[Out]]:
@@ -91,7 +71,7 @@ def stream_in_threads(spec: StageSpec[In, Out], inputs: Sequence[In], threads: i
 
 def _work(spec: StageSpec[Any, Any], queues: _Queues) -> None:
     """Process inputs until none is waiting, or until no more results are needed."""
-    _thread.queues = queues
+    stop_when(queues.stopped.is_set)
     try:
         stage = MeasuredStage(spec, time.thread_time)
         while (item := queues.waiting.get()) is not None:

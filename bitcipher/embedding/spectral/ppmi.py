@@ -34,9 +34,21 @@ class Marginals:
     Attributes:
         sums: (blocks, N) int64, number of pairs with each word on the left. The number of pairs with a word on the
             right is the sum of the word in the block of the opposite offset.
+        all_shares: (blocks,) float64, sum over the whole vocabulary of these numbers, raised to `OFFSET_EXPONENT` in
+            blocks of offsets.
     """
 
     sums: np.ndarray
+    all_shares: np.ndarray
+
+    @classmethod
+    def of_sums(cls, sums: np.ndarray) -> "Marginals":
+        """Return the marginals of all words of the vocabulary, given their sums."""
+        return cls(sums, _shares(sums).sum(axis=1))
+
+    def take(self, words: np.ndarray) -> "Marginals":
+        """Return the marginals of some words, given by rank. Their terms are the same."""
+        return Marginals(self.sums[:, words], self.all_shares)
 
     @cached_property
     def terms(self) -> np.ndarray:
@@ -46,11 +58,15 @@ class Marginals:
         word in the opposite block; and the factor n / (n + d), with d = `DISCOUNT`. In blocks of offsets, the numbers
         of pairs of context words are raised to the power of `OFFSET_EXPONENT` first. The log of 0 is -inf.
         """
-        shares = self.sums.astype(np.float64)
-        shares[:-1] **= OFFSET_EXPONENT
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_shares = np.log(shares / shares.sum(axis=1, keepdims=True))
+            log_shares = np.log(_shares(self.sums) / self.all_shares[:, None])
             return np.stack([np.log(self.sums), log_shares, self.sums / (self.sums + DISCOUNT)], axis=2)
+
+
+def _shares(sums: np.ndarray) -> np.ndarray:
+    shares = sums.astype(np.float64)
+    shares[:-1] **= OFFSET_EXPONENT
+    return shares
 
 
 class WeightedRows(NamedTuple):
@@ -136,7 +152,7 @@ def compute_marginals(blocks_of_pairs: Iterable[PairBlock], window: int, summed:
         np.add.at(sums, (block_of(block.offset, blocks), block.left), totals)
     if not summed:
         sums[-1] = sums[:-1].sum(axis=0)
-    return Marginals(sums)
+    return Marginals.of_sums(sums)
 
 
 def weight_rows(

@@ -56,6 +56,6 @@ def factor(
         for _ in run(PpmiStage, {"work": paths.work}, inputs):
             pass
         remove_gathered(paths)
-        return use_products(RangeProducts(paths.work, len(inputs), columns, Marginals(sums[:-1]), run), blocks)
+        return use_products(RangeProducts(paths.work, len(inputs), columns, Marginals.of_sums(sums[:-1]), run), blocks)
     finally:
         storage.remove(paths.work)

@@ -46,7 +46,7 @@ class PpmiStage:
     """
 
     def __init__(self, work: str):
-        self._marginals = Marginals(read_array(_sums_uri(work)))
+        self._marginals = Marginals.of_sums(read_array(_sums_uri(work)))
         self._columns = read_array(_columns_uri(work))
         self._work = work
         self._arrays = ReusedArrays()

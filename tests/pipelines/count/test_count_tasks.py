@@ -30,22 +30,44 @@ def test_tasks_contain_all_sources_in_order(sources, shard_bytes):
     first_tasks = [task for task in tasks if task.start == 0]
     assert [source for task in first_tasks for source in task.sources] == sources
     assert all(task.sources for task in tasks)
+    assert all(task.start == 0 for task in tasks if len(task.sources) > 1)  # its sources are in no other task
 
 
 @given(sources, st.integers(100, 1000))
 def test_tasks_contain_about_a_shard_of_text(sources, shard_bytes):
     tasks = [task for task in plan_tasks(sources, shard_bytes) if task.start == 0]
     sizes = [[estimate_text_bytes(source) for source in task.sources] for task in tasks]
-    for task in sizes:
-        assert len(task) == 1 or max(task) < shard_bytes
-        assert sum(task[:-1]) < shard_bytes
+    assert all(len(task) == 1 or sum(task) < 2 * shard_bytes for task in sizes)
     for task, following in pairwise(sizes):
-        assert sum(task) >= shard_bytes or following[0] >= shard_bytes
+        assert sum(task) + following[0] > shard_bytes
 
 
 def test_small_files_share_a_task_and_large_files_do_not():
     plan = plan_tasks([text(size) for size in (40, 60, 1, 100, 5, 5)], 100)
-    assert [[source.size for source in task.sources] for task in plan] == [[40, 60], [1], [100], [5, 5]]
+    assert [[source.size for source in task.sources] for task in plan] == [[40, 60], [1, 100], [5, 5]]
+
+
+MB = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("sizes", "tasks"),
+    [
+        ([25 * MB], [12, 12]),
+        ([182 * MB], [45, 45, 45, 45]),
+        ([28 * MB] * 5, [28, 28, 28, 14, 14, 14, 14]),
+        ([3 * MB] * 10, [9, 9, 9, 3]),
+        ([471 * MB], [117, 117, 117, 117]),
+        ([67 * MB] * 8, [67] * 8),
+        ([5 * MB], [5]),
+    ],
+)
+def test_small_corpora_have_tasks_for_several_cores(sizes, tasks):
+    sources = [text(size).model_copy(update={"uri": f"/{number}.txt"}) for number, size in enumerate(sizes)]
+    planned = plan_tasks(sources, 64 << 20)
+    parts = {source.uri: sum(source in task.sources for task in planned) for source in sources}
+    text_bytes = [sum(source.size / parts[source.uri] for source in task.sources) for task in planned]
+    assert [int(size) // MB for size in text_bytes] == tasks
 
 
 @given(st.integers(1, 10**6), st.integers(1, 1000))
@@ -56,6 +78,7 @@ def test_tasks_of_a_file_partition_its_shards(size, shard_bytes):
     assert all(task.stop == following.start > task.start for task, following in pairwise(tasks))
     assert 1 <= len(tasks) <= TASKS_PER_FILE
     assert len(tasks) == TASKS_PER_FILE or size / shard_bytes <= SHARDS_PER_TASK * (len(tasks) + 1)
+    assert all(task.shard_bytes <= shard_bytes for task in tasks)
     assert len({task.id for task in tasks}) == len(tasks)
 
 

@@ -1,4 +1,4 @@
-"""Stages in threads of this process."""
+"""Stages in threads of this process, on systems where processes are not forked."""
 
 import threading
 import time
@@ -6,10 +6,16 @@ import time
 import pytest
 
 from bitcipher.errors import BitcipherError
+from pipelines.runtime import in_process
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.memory_budget import MemoryBudget
 from pipelines.runtime.runtime import StageSpec
-from pipelines.runtime.stage_threads import end_if_stopped
+from pipelines.runtime.stopping import end_if_stopped
+
+
+@pytest.fixture(autouse=True)
+def no_forks(monkeypatch):
+    monkeypatch.setattr(in_process, "CAN_FORK", False)
 
 
 class Together:
@@ -25,7 +31,7 @@ class Together:
 
 
 def test_inputs_are_processed_at_the_same_time_and_all_results_are_returned():
-    spec = StageSpec("together", Together, {"barrier": threading.Barrier(3)}, in_threads=True)
+    spec = StageSpec("together", Together, {"barrier": threading.Barrier(3)}, in_parallel=True)
     results = list(InProcessRuntime(threads=3).stream(spec, [1, 2, 3]))
     assert sorted(result.value[0] for result in results) == [1, 1, 2, 2, 3, 3]
     assert len({result.value[1] for result in results}) == 3
@@ -71,7 +77,7 @@ def names_of_threads():
 
 @pytest.mark.parametrize("error", [BitcipherError("The input is damaged."), KeyboardInterrupt(), SystemExit("ended")])
 def test_error_of_a_thread_is_raised_after_the_other_threads_ended(error):
-    spec = StageSpec("sleeping", Sleeping, {"ended": (ended := Ended())}, in_threads=True)
+    spec = StageSpec("sleeping", Sleeping, {"ended": (ended := Ended())}, in_parallel=True)
     with pytest.raises(type(error)) as raised:
         list(InProcessRuntime(threads=2).stream(spec, [0, error, 0]))
     assert raised.value is error
@@ -81,7 +87,7 @@ def test_error_of_a_thread_is_raised_after_the_other_threads_ended(error):
 
 @pytest.mark.parametrize("reason", [GeneratorExit, KeyboardInterrupt])
 def test_threads_end_when_the_caller_stops(reason):
-    spec = StageSpec("sleeping", Sleeping, {"ended": (ended := Ended())}, in_threads=True)
+    spec = StageSpec("sleeping", Sleeping, {"ended": (ended := Ended())}, in_parallel=True)
     results = InProcessRuntime(threads=2).stream(spec, [1, 0])
     assert next(results).value == 1
     with pytest.raises(reason):
@@ -91,7 +97,7 @@ def test_threads_end_when_the_caller_stops(reason):
 
 
 def test_threads_take_no_further_inputs_when_the_caller_stops():
-    spec = StageSpec("sleeping", Sleeping, {"ended": (ended := Ended())}, in_threads=True)
+    spec = StageSpec("sleeping", Sleeping, {"ended": (ended := Ended())}, in_parallel=True)
     results = InProcessRuntime(threads=2).stream(spec, [0, *range(1, 10_000)])
     next(results)
     results.close()
@@ -109,7 +115,7 @@ class Working:
 
 
 def test_cpu_time_is_that_of_the_thread():
-    spec = StageSpec("working", Working, {}, in_threads=True)
+    spec = StageSpec("working", Working, {}, in_parallel=True)
     costs = {result.value: result.cost for result in InProcessRuntime(threads=2).stream(spec, [0.1, 0.6])}
     assert 0.1 <= costs[0.1].cpu_seconds < 0.4
     assert 0.6 <= costs[0.6].cpu_seconds < 0.9
