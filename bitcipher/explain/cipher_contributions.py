@@ -6,11 +6,13 @@ g = matrix · centered(u) / length. The contribution of a dimension is divided a
 their terms in the product of counts and ciphers.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from bitcipher.embedding.cipher_embedding import CipherEmbedding
+from bitcipher.embedding.row_blocks import block_slices
 from bitcipher.explain import kernels
 from bitcipher.explain.contributions import Contribution, ContributionArrays, DimensionShare
 from bitcipher.explain.explained_vectors import ExplainedVectors
@@ -18,9 +20,6 @@ from bitcipher.rows.cipher_rows import CipherRows
 from bitcipher.rows.provenance import UnknownProvenanceError
 from bitcipher.rows.symmetric_counts import symmetric_counts
 from bitcipher.rows.word_rows import WordRows
-
-# Rows that are processed at once.
-BLOCK_ROWS = 4096
 
 
 class Slopes(NamedTuple):
@@ -90,16 +89,14 @@ class CipherContributions:
             result.append(DimensionShare(self._code.offset_of(block), bit, float(shares[block, bit]), contributions))
         return result
 
-    def strongest(self, rows: np.ndarray, topn: int) -> list[list[Contribution]]:
-        """Return the strongest contributions to the similarity of each of many rows with itself."""
+    def strongest(self, rows: np.ndarray, topn: int) -> Iterator[list[Contribution]]:
+        """Yield the strongest contributions to the similarity of each of many rows with itself."""
         if self._raw is None:
             self._raw = self._code.embedding.table(self._counts)
-        slopes = np.concatenate(
-            [
-                self._slopes_of_rows(self._raw, rows[start : start + BLOCK_ROWS])
-                for start in range(0, len(rows), BLOCK_ROWS)
-            ]
-        )
+        for block in block_slices(len(rows)):
+            yield from self._strongest_of(rows[block], topn, self._slopes_of_rows(self._raw, rows[block]))
+
+    def _strongest_of(self, rows: np.ndarray, topn: int, slopes: np.ndarray) -> list[list[Contribution]]:
         block = self._rows.block
         starts = np.stack([self._rows.first_rows[rows], self._rows.last_rows[rows]], axis=1)
         codes = self._code.codes

@@ -1,6 +1,6 @@
 """`Explainer`: explains vectors by the counts that they were made from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -94,14 +94,15 @@ class Explainer:
             )
         return self._contributions.dimensions(*self._rows(word, other), topn, topn_contexts)
 
-    def strongest(self, rows: Sequence[int], topn: int = 8) -> list[list[Contribution]]:
-        """Return the strongest contributions to the similarity of each of some rows with itself.
+    def strongest(self, rows: Sequence[int], topn: int = 8) -> Iterator[list[Contribution]]:
+        """Yield the strongest contributions to the similarity of each of some rows with itself.
+
+        Many rows should be given at once, because all counts are read for as many of them as fit in memory.
 
         Raises:
             UnknownWordError: if there is no such row.
         """
-        row_numbers = np.array([self._vectors.get_index(row) for row in rows], np.int64)
-        return self._contributions.strongest(row_numbers, topn) if len(row_numbers) else []
+        return self._contributions.strongest(np.array([self._vectors.get_index(row) for row in rows], np.int64), topn)
 
     def _rows(self, word: Key, other: Key | None) -> tuple[int, int]:
         row = self._vectors.get_index(word)

@@ -67,7 +67,7 @@ def add_strongest(
     starts,
     contexts,
     weights,
-    context_vectors,
+    table,
     units,
     block,
     totals,
@@ -81,24 +81,25 @@ def add_strongest(
         rows: (n,) int64, the row of each word in `starts`, or -1 for a word without pairs.
         starts: (rows + 1,) int64, the start of each row's pairs.
         contexts, weights: (pairs,) int32 and float32, column of the context word and PPMI weight of each pair.
-        context_vectors: (C, d) float32, vectors of the context words in this block.
-        units: (n, d) float32, unit vectors of the words.
+        table: `Operand` with the vectors of the context words in this block, (C, d).
+        units: (n, d) float32, unit vectors of the words, transformed for this table.
         block: index of the block.
         totals: (n,) float64, updated in place: the sum of all contributions of each word.
         best_weights: (n, topn) float32, updated in place: the strongest contributions of each word, strongest first.
         best_contexts, best_blocks: (n, topn) int32 and int64, updated in place: their columns and blocks.
     """
     topn = best_weights.shape[1]
+    values, scales = table.values, table.scales
     for word in range(len(rows)):
         row, unit = rows[word], units[word]
         if row < 0:
             continue
         for pair in range(starts[row], starts[row + 1]):
-            context_vector = context_vectors[contexts[pair]]
+            context_vector = values[contexts[pair]]
             product = np.float32(0)
             for dimension in range(len(unit)):
-                product += context_vector[dimension] * unit[dimension]
-            weight = weights[pair] * product
+                product += np.float32(context_vector[dimension]) * unit[dimension]
+            weight = weights[pair] * scales[contexts[pair]] * product
             totals[word] += weight
             position = _find_position(best_weights[word], weight)
             if position < topn:

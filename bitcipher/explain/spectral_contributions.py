@@ -8,11 +8,17 @@ If the vectors depend on the spelling, the vector of w is (row / |row| + share Â
 is the product of the row, divided by |row| Â· length, and a product with each part of the spelling.
 """
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 
+from bitcipher.cores import available_cores
 from bitcipher.embedding.row_blocks import block_slices
 from bitcipher.embedding.spectral.basis import Basis
+from bitcipher.embedding.spectral.operand import Operand
 from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
 from bitcipher.explain import kernels
 from bitcipher.explain.contributions import Contribution, ContributionArrays
@@ -21,6 +27,9 @@ from bitcipher.rows.context_vectors import ContextVectors
 from bitcipher.rows.spectral_rows import SpectralRows
 from bitcipher.spelling.spelling import Spelling
 from bitcipher.vocabulary import OOV
+
+# Weighted pairs that are in memory at once, with about 100 bytes each while they are made.
+PAIRS_AT_ONCE = 1 << 23
 
 
 class SpectralContributions:
@@ -71,38 +80,51 @@ class SpectralContributions:
             0.0,
         )
 
-    def strongest(self, rows: np.ndarray, topn: int) -> list[list[Contribution]]:
-        """Return the strongest contributions to the similarity of each of many rows with itself."""
-        found = self._read_rows(rows)
+    def strongest(self, rows: np.ndarray, topn: int) -> Iterator[list[Contribution]]:
+        """Yield the strongest contributions to the similarity of each of many rows with itself.
+
+        The pairs of as many words as fit in memory are read at once.
+        """
+        # A word has at most as many distinct pairs as pairs, and as there are pairs of a word.
+        marginals = self._contexts.marginals.sums
+        most = np.minimum(marginals[-1, rows], len(marginals) * marginals.shape[1])
+        start, share = 0, 1.0
+        while start < len(rows):
+            sizes = np.cumsum(most[start:])
+            stop = start + max(1, int(np.searchsorted(sizes, PAIRS_AT_ONCE / share)))
+            found = self._read_rows(rows[start:stop])
+            yield from self._strongest_of(found, rows[start:stop], topn)
+            share = len(found.rows.contexts) / max(1, int(sizes[stop - start - 1]))
+            start = stop
+
+    def _strongest_of(self, found: SpectralRows, rows: np.ndarray, topn: int) -> Iterator[list[Contribution]]:
         norms = self._vectors.norms[rows].astype(np.float32)[:, None]
         vectors = np.asarray(self._vectors.vectors[rows])
         units = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+        transformed = self._contexts.transform(units).astype(np.float32)
         totals, weights = np.zeros(len(rows)), np.zeros((len(rows), topn), np.float32)
         columns, blocks = np.zeros((len(rows), topn), np.int32), np.zeros((len(rows), topn), np.int64)
-        for block in self._contexts.blocks:
-            kernels.add_strongest(
-                found.row_of_rank[rows],
-                found.rows.starts[block],
-                found.rows.contexts,
-                found.rows.weights,
-                self._contexts.vectors(block),
-                units,
-                block,
-                totals,
-                weights,
-                columns,
-                blocks,
-            )
+        threads = available_cores()
+        parts = [slice(part * len(rows) // threads, (part + 1) * len(rows) // threads) for part in range(threads)]
+        with ThreadPoolExecutor(threads) as pool:
+            for block in self._contexts.blocks:
+                pairs = found.rows.starts[block], found.rows.contexts, found.rows.weights
+                table = self._contexts.table(block)
+
+                def add(part: slice, pairs: Any = pairs, table: Operand = table, block: int = block) -> None:
+                    results = (each[part] for each in (totals, weights, columns, blocks))
+                    words = found.row_of_rank[rows[part]]
+                    kernels.add_strongest(words, *pairs, table, transformed[part], block, *results)
+
+                list(pool.map(add, parts))
         weights /= (np.where(totals > 0, totals, 1) * self._scales_of_spelling(rows, units))[:, None].astype(np.float32)
         words = self._vectors.index_to_key
-        return [
-            [
-                Contribution(found.offset_of(block), words[found.rank_of_column[column]], float(weight))
+        for of_word in zip(weights.tolist(), columns.tolist(), blocks.tolist(), strict=True):
+            yield [
+                Contribution(found.offset_of(block), words[found.rank_of_column[column]], weight)
                 for weight, column, block in zip(*of_word, strict=True)
                 if weight
             ]
-            for of_word in zip(weights, columns, blocks, strict=True)
-        ]
 
     def _read_rows(self, rows: np.ndarray) -> SpectralRows:
         """Return the weighted rows of some words. They are read again when the last ones lack one."""

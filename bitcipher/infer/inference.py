@@ -104,7 +104,7 @@ def _infer_spectral(
         pair_counts = np.bincount(inverse, row.counts[in_block], len(contexts))
         weights = _weight_contexts(contexts, pair_counts, block, marginals)
         used = (weights > 0) & (columns[contexts] >= 0)
-        total += weights[used] @ context_vectors.vectors(block, columns[contexts[used]]).astype(np.float64)
+        total += context_vectors.combine(block, columns[contexts[used]], weights[used])
     return unit(total).astype(np.float32)
 
 

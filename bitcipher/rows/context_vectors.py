@@ -14,7 +14,6 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bitcipher.counts.merged_counts import MergedCounts
-from bitcipher.embedding.row_blocks import block_slices
 from bitcipher.embedding.spectral.basis import Basis
 from bitcipher.embedding.spectral.operand import Operand
 from bitcipher.embedding.spectral.ppmi import Marginals
@@ -122,20 +121,32 @@ class ContextVectors:
         Args:
             directions: (d, m) float64.
         """
-        transformed = np.ascontiguousarray((self._transform @ directions).T)
+        transformed = np.ascontiguousarray(self.transform(directions.T))
         for block in self.blocks:
             values, scales = self._tables[block]
             yield block, _multiply(values, scales, transformed)
 
+    def table(self, block: int) -> Operand:
+        """Return Cⱼ for the block j."""
+        return self._tables[block]
+
     @threadpool_limits.wrap(limits=1)  # BLAS sums depend on the number of threads
-    def vectors(self, block: int, columns: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """Return the vectors of some context words in a block, by default all, (n, d) float32."""
+    def transform(self, directions: np.ndarray) -> np.ndarray:
+        """Return the vectors whose products with rows of `table` are those of context vectors and directions.
+
+        Args:
+            directions: (n, d) floats, one per row.
+
+        Returns:
+            (n, d) float64.
+        """
+        return directions @ self._transform.T
+
+    @threadpool_limits.wrap(limits=1)
+    def combine(self, block: int, columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the weighted sum of the vectors of some context words in a block, (d,) float64."""
         values, scales = self._tables[block]
-        result = np.empty((len(scales[columns]), self.vector_size), np.float32)
-        chosen, factors = values[columns], scales[columns]
-        for rows in block_slices(len(chosen)):
-            result[rows] = (chosen[rows] @ self._transform) * factors[rows, None]
-        return result
+        return ((weights * scales[columns]) @ values[columns].astype(np.float64)) @ self._transform
 
 
 @kernel(fastmath=True)

@@ -230,8 +230,8 @@ def _vector_bytes(vocabulary: int, type_bytes: float, options: BuildOptions) -> 
     row_bytes = 4 * estimator.vector_size
     if not isinstance(estimator, SpectralEmbedding):
         return vocabulary * (row_bytes + type_bytes)
-    # The directions of the landmarks are stored with the vectors, and the vectors of the context words in each block, in
-    # 16 bits, with the marginals. There are about as many n-grams as words.
+    # The directions of the landmarks are stored with the vectors, and those of the context words in each block, in 16
+    # bits, with the marginals. There are about as many n-grams as words.
     blocks = block_count(options.window, options.summed)
     used = int(np.count_nonzero(estimator.scales(blocks)))
     context_bytes = used * estimator.contexts(vocabulary) * (2 * estimator.vector_size + 4) + 8 * blocks * vocabulary

@@ -3,7 +3,7 @@
 Call `require_libraries` before importing this module: its libraries come with the optional extra `report`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,11 +25,11 @@ STYLES = ("page.css",)
 # Number of contributions per word.
 CONTRIBUTIONS = 8
 
-# Number of words per call of `explanations`. Progress is reported after each call.
-WORDS_PER_CALL = 1_000
+# Number of words between two reports of progress.
+WORDS_PER_REPORT = 1_000
 
-# Returns the strongest contributions to each of the given rows of the table.
-Explanations = Callable[[Sequence[int]], list[list[Contribution]]]
+# Iterates over the strongest contributions to each of the given rows of the table.
+Explanations = Callable[[Sequence[int]], Iterable[list[Contribution]]]
 
 # Called with the name of a step, the amount of work done since the last call, and the total.
 Advance = Callable[[str, int, int], None]
@@ -58,7 +58,7 @@ def write_page(
         name: name of the vectors on the page.
         vectors: the vectors to show.
         max_words: maximum number of words. The page shows the most frequent words that have a vector.
-        explanations: returns the contributions to rows of the table, or None if the counts are not available.
+        explanations: gives the contributions to rows of the table, or None if the counts are not available.
         before: vectors to compare with, usually of an earlier version.
         advance: reports progress.
 
@@ -127,14 +127,15 @@ def _contributions(
     numbers = {word: number for number, word in enumerate(words)}
     offsets, weights = np.zeros((len(rows), CONTRIBUTIONS), np.int64), np.zeros((len(rows), CONTRIBUTIONS), np.float32)
     contexts = np.zeros((len(rows), CONTRIBUTIONS), np.int64)
-    for start in range(0, len(rows), WORDS_PER_CALL):
-        batch = rows[start : start + WORDS_PER_CALL].tolist()
-        for word, contributions in enumerate(explanations(batch), start):
-            for position, (offset, context, weight) in enumerate(contributions[:CONTRIBUTIONS]):
-                offsets[word, position] = offset
-                contexts[word, position] = numbers.setdefault(context, len(numbers))
-                weights[word, position] = weight
-        advance(len(batch), len(rows))
+    reported = 0
+    for word, contributions in enumerate(explanations(rows.tolist())):
+        for position, (offset, context, weight) in enumerate(contributions[:CONTRIBUTIONS]):
+            offsets[word, position] = offset
+            contexts[word, position] = numbers.setdefault(context, len(numbers))
+            weights[word, position] = weight
+        if word + 1 == len(rows) or (word + 1) % WORDS_PER_REPORT == 0:
+            advance(word + 1 - reported, len(rows))
+            reported = word + 1
     return {
         "offsets": pack(offsets),
         "contexts": pack(contexts),

@@ -80,7 +80,7 @@ def test_explaining_selected_words_matches_explaining_all(vectors, explainer, co
 
 def test_strongest_matches_single_explanations(vectors, explainer):
     rows = [7, 0, len(vectors) - 1, 40]
-    found = explainer.strongest(rows, 6)
+    found = list(explainer.strongest(rows, 6))
     for row, contributions in zip(rows, found, strict=True):
         expected = explainer.explain(row, topn=6).contributions
         weights = [[each.weight for each in some] for some in (contributions, expected)]
@@ -88,7 +88,7 @@ def test_strongest_matches_single_explanations(vectors, explainer):
         # The order of equal weights is arbitrary.
         if np.diff(np.abs(weights[1])).max() < -1e-5:
             assert [each[:2] for each in contributions] == [each[:2] for each in expected]
-    assert explainer.strongest([]) == []
+    assert list(explainer.strongest([])) == []
     with pytest.raises(UnknownWordError, match=f"Row {len(vectors)}"):
         explainer.strongest([0, len(vectors)])
 
@@ -127,7 +127,7 @@ def test_word_without_context_has_no_contributions():
         explainer = Explainer(make_vectors(counts, **options), counts)
         explanation = explainer.explain("alone", "w1")
         assert (explanation.similarity, explanation.contributions, explanation.rest) == (0, [], 0)
-        assert explainer.strongest([list(counts.vocabulary.words.to_pylist()).index("alone")]) == [[]]
+        assert list(explainer.strongest([list(counts.vocabulary.words.to_pylist()).index("alone")])) == [[]]
 
 
 def test_summed_counts_are_explained_without_offsets():
@@ -188,3 +188,11 @@ def test_contexts_and_ngrams_have_their_parts_of_the_similarity(counts):
     assert found == pytest.approx(expected, abs=ROUNDING)
     assert explanation.rest == 0
     assert {"<w3", "<w4"} <= {each.ngram for each in explanation.ngrams}
+
+
+def test_strongest_are_the_same_in_any_batches(counts, monkeypatch):
+    explainer = Explainer(make_vectors(counts, mode="spectral", vector_size=20), counts)
+    rows = range(len(counts.vocabulary))
+    whole = list(explainer.strongest(rows, 4))
+    monkeypatch.setattr("bitcipher.explain.spectral_contributions.PAIRS_AT_ONCE", 500)
+    assert list(explainer.strongest(rows, 4)) == whole

@@ -57,7 +57,7 @@ def assert_same_answers(opened, window):
     by_stored, by_counts = opened.infer([sentence], "new"), infer(vectors, [sentence], "new", counts)
     np.testing.assert_allclose(by_stored, by_counts, atol=ROUNDING)
     explainers = Explainer(vectors, counts, None, stored), Explainer(vectors, counts)
-    strongest = [explainer.strongest([0, 7, len(words) - 1], 5) for explainer in explainers]
+    strongest = [list(explainer.strongest([0, 7, len(words) - 1], 5)) for explainer in explainers]
     for one, other in zip(*strongest, strict=True):
         np.testing.assert_allclose([each.weight for each in one], [each.weight for each in other], atol=ROUNDING)
 
