@@ -7,9 +7,14 @@ is read back from storage is a `Record` too, so a damaged file gives an error me
 This module imports pydantic, so `import bitcipher` must not import it.
 """
 
-from collections.abc import Callable, Sequence
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
+from itertools import pairwise
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -99,15 +104,14 @@ class _RecordType(type(BaseModel)):
 class Record(BaseModel, metaclass=_RecordType):
     """Immutable values, validated when they are created.
 
-    The docstring below a field is its help text. Types are strict: the string "5" is not an integer.
+    The docstring below a field is its help text (see `describe_fields`). Types are strict: the string "5" is not an
+    integer.
 
     Raises:
         BitcipherError: if a value is missing, unknown, of the wrong type or out of bounds. The message names the field.
     """
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     @classmethod
     def parse(
@@ -157,6 +161,39 @@ class Record(BaseModel, metaclass=_RecordType):
     def redacted(self) -> Self:
         """Return a copy for files, with URIs without credentials. No field may hold words or text."""
         return type(self).parse(redact_values(self.to_dict()))
+
+
+def describe_fields(record: type[Record]) -> dict[str, str]:
+    """Return the help text of each field of a record that has one, by name.
+
+    The help text is the description of the field, or the docstring below it. Docstrings are read from the source files
+    of the record and of its base classes. pydantic could read them when a record is defined, but this takes 50 ms for
+    the records of a manifest, and only help pages need them.
+    """
+    texts: dict[str, str] = {}
+    for each in reversed(record.__mro__):
+        if issubclass(each, Record):
+            texts |= _docstrings_by_class(each.__module__).get(each.__qualname__, {})
+    return texts | {name: field.description for name, field in record.model_fields.items() if field.description}
+
+
+@cache
+def _docstrings_by_class(module: str) -> dict[str, dict[str, str]]:
+    """Return the docstrings below the annotated names of each top-level class of a module."""
+    classes = (
+        node for node in ast.parse(inspect.getsource(sys.modules[module])).body if isinstance(node, ast.ClassDef)
+    )
+    return {node.name: dict(_docstrings_below(node.body)) for node in classes}
+
+
+def _docstrings_below(statements: Sequence[ast.stmt]) -> Iterator[tuple[str, str]]:
+    for statement, following in pairwise(statements):
+        match statement, following:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(docstring))),
+            ):
+                yield name, inspect.cleandoc(docstring)
 
 
 def describe_error(

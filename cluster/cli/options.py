@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_a
 import typer
 
 from bitcipher.errors import BitcipherError
-from bitcipher.files.records import Metavar, Record
+from bitcipher.files.records import Metavar, Record, describe_fields
 from cluster.metavars import MODEL, PATH, SETTING
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ def record_options(record: type[Record], *, only: Container[str] | None = None) 
         only: names of the fields to use; all by default.
     """
     fields = {name: field for name, field in record.model_fields.items() if only is None or name in only}
+    help_texts = describe_fields(record)
 
     def decorate(command: Command) -> Command:
         @wraps(command)
@@ -134,7 +135,9 @@ def record_options(record: type[Record], *, only: Container[str] | None = None) 
         signature = inspect.signature(command)
         own = [parameter for name, parameter in signature.parameters.items() if name != "option_values"]
         derived = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_option(field))
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_option(field, help_texts[name])
+            )
             for name, field in fields.items()
         ]
         parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + derived
@@ -158,7 +161,7 @@ def option_name(path: Sequence[str | int]) -> str:
     return "--" + str(path[0]).replace("_", "-") if path else "The command line"
 
 
-def _option(field: Any) -> Any:
+def _option(field: Any, help_text: str) -> Any:
     """Return the Typer annotation of a field of a record."""
     kind = _plain_type(field.annotation)
     metavar = next((each.text for each in field.metadata if isinstance(each, Metavar)), None)
@@ -167,7 +170,7 @@ def _option(field: Any) -> Any:
         kind, choices = str, get_args(kind)
         metavar = "|".join(choices)
     option = typer.Option(
-        help=" ".join(field.description.split()),
+        help=" ".join(help_text.split()),
         show_default=_default(field.default),
         metavar=metavar,
         autocompletion=_complete(choices) if choices else None,

@@ -27,9 +27,12 @@ OovChoice = Literal["spelling", "token"] | None
 
 
 class RequestRecord(Record):
-    """Arguments of a request. Those of a query string are text, so they are converted."""
+    """Arguments of a request. Those of a query string are text, so they are converted.
 
-    model_config = ConfigDict(strict=False)
+    The docstring below a field is its description in `GET /openapi.json`.
+    """
+
+    model_config = ConfigDict(strict=False, use_attribute_docstrings=True)
 
     @model_validator(mode="before")
     @classmethod
