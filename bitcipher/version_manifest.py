@@ -4,8 +4,8 @@ from pydantic import ConfigDict, Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
-from bitcipher.files.record_table import TableReference, read_records
 from bitcipher.files.records import Record, Strings
+from bitcipher.files.table_reference import TableReference
 
 SEGMENTS = "segments.parquet"  # table of the segments of a version, in its folder
 
@@ -107,5 +107,7 @@ class CountedVersion(VersionManifest):
         Raises:
             BitcipherError: if the table of segments is missing or damaged.
         """
+        from bitcipher.files.record_table import read_records  # imports Arrow
+
         segments = read_records(storage.join(build, self.folder, SEGMENTS), self.tables.segments, CountedSegment)
         return [[storage.join(build, part) for part in segment.parts] for segment in segments]

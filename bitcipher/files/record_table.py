@@ -9,24 +9,16 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import parquet_files
 from bitcipher.files.hashed_files import hashing, read_checked
 from bitcipher.files.plain_values import check_plain
-from bitcipher.files.records import Count, Record, describe_error
+from bitcipher.files.records import Record, describe_error
+from bitcipher.files.table_reference import TableReference
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
-
-
-class TableReference(Record):
-    """A Parquet table that a manifest refers to."""
-
-    rows: Count
-    """Number of rows."""
-    sha256: str = Field(pattern="^[0-9a-f]{64}$")
-    """SHA-256 of the file."""
 
 
 def write_records(uri: str, records: Iterable[Record], schema: pa.Schema) -> TableReference:

@@ -11,7 +11,6 @@ from bitcipher import __version__
 from bitcipher.errors import BitcipherError, UnknownWordError, first_line
 from bitcipher.terminal import print_text
 from cluster.cli.command_groups import LazyGroup, UsageError, iter_commands, load_command
-from cluster.cli.dependencies import explain_missing
 from cluster.cli.interrupts import exiting_on_sigterm
 from cluster.cli.output_streams import printing_what_is_possible
 from pipelines.spacy_import import leave_out_torch
@@ -71,7 +70,7 @@ class AllCommands(LazyGroup):
             "sweep": "cluster.cli.studies.downscaling",
         },
         "Operations": {
-            "status": "cluster.cli.commands.update",
+            "status": "cluster.cli.commands.inspect_build",
             "inspect": "cluster.cli.commands.inspect_build",
             "verify": "cluster.cli.commands.verify",
             "prune": "cluster.cli.commands.update",
@@ -157,6 +156,8 @@ def main() -> None:
         except MemoryError as error:
             _exit(f"there is not enough memory ({first_line(error)}): use smaller options, or a larger machine.")
         except ModuleNotFoundError as error:
+            from cluster.cli.dependencies import explain_missing  # imports the metadata of packages
+
             sentence = explain_missing(error)
             if sentence is None:
                 raise

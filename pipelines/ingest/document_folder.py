@@ -7,8 +7,9 @@ from pydantic import ConfigDict, Field
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
-from bitcipher.files.record_table import TableReference, read_records
+from bitcipher.files.record_table import read_records
 from bitcipher.files.records import Count, Record
+from bitcipher.files.table_reference import TableReference
 
 FORMAT: Literal["bitcipher-documents/3"] = "bitcipher-documents/3"
 MANIFESTS = "manifests"

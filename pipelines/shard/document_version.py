@@ -6,8 +6,9 @@ from typing import Any
 import pyarrow as pa
 
 from bitcipher.errors import BitcipherError
-from bitcipher.files.record_table import TableReference, read_records, to_table
+from bitcipher.files.record_table import read_records, to_table
 from bitcipher.files.records import Record, Strings
+from bitcipher.files.table_reference import TableReference
 from pipelines.ingest.document_folder import (
     FILES,
     JSON_OF_FILES,

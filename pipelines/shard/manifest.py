@@ -2,7 +2,7 @@
 
 from pydantic import ConfigDict
 
-from bitcipher.files.record_table import TableReference
+from bitcipher.files.table_reference import TableReference
 from pipelines.ingest.document_folder import DocumentFolder, FileTables
 from pipelines.shard.accounts import Accounts
 from pipelines.shard.options import ShardOptions

@@ -3,8 +3,8 @@
 from pydantic import Field
 
 from bitcipher.files.records import Count, Record, Strings
+from bitcipher.files.table_reference import TableReference
 from bitcipher.versions import versions
-from pipelines.store.hashed_sources import HASHED
 from pipelines.store.job_folder import FolderKind, list_job_ledgers
 from pipelines.store.layout import JOB_FOLDERS
 from pipelines.store.ledger import EntryKind
@@ -36,6 +36,8 @@ class MergedPart(Record):
 
 _ADVICE = "Drop the unfinished job with `bitcipher prune --unfinished`, then run its command again."
 
+# Each entry refers to a table of sources, in a file next to the entry (see `hashed_sources`).
+HASHED = EntryKind("hashed", TableReference)
 PLANS = EntryKind("plan", CountPlan, _ADVICE)
 COUNTED_SHARDS = EntryKind("shard", Segment, _ADVICE)
 COUNTED_TASKS = EntryKind("task", CountedTask, _ADVICE)

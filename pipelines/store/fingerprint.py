@@ -2,12 +2,13 @@
 
 import re
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.content_hash import sha256
-from pipelines.ingest.held_out import HeldOut
-from pipelines.options import BuildOptions
-from pipelines.tokenizers.registry import identify_tokenizer
+
+if TYPE_CHECKING:
+    from pipelines.ingest.held_out import HeldOut
+    from pipelines.options import BuildOptions
 
 # Increase this number when a change of readers, document chunks, tokenizers or counting changes the counts of a text. A
 # test compares digests of counts, and fails after such a change.
@@ -36,8 +37,12 @@ _SHOWN_DIGITS = 8
 Fingerprint = dict[str, str | int | float | bool | None]
 
 
-def fingerprint(options: BuildOptions, held_out: HeldOut | None = None) -> Fingerprint:
+def fingerprint(options: "BuildOptions", held_out: "HeldOut | None" = None) -> Fingerprint:
     """Return all values that determine the counts of a text: options, hashes of files, and rules of libraries."""
+    # Not at the top, because manifests have a fingerprint, and most commands compute none.
+    from pipelines.ingest.content_hash import sha256
+    from pipelines.tokenizers.registry import identify_tokenizer
+
     option_values = options.to_dict()
     values: Fingerprint = {name: option_values[name] for name in COUNTING_FIELDS}
     values["counts_version"] = COUNTS_VERSION

@@ -6,15 +6,13 @@ from contextlib import suppress
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
-from bitcipher.files.record_table import TableReference, read_records, write_records
+from bitcipher.files.record_table import read_records, write_records
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.sources import Source
 from pipelines.runtime.runtime import Runtime
-from pipelines.store.ledger import EntryKind, Ledger
+from pipelines.store.build_folder import HASHED
+from pipelines.store.ledger import Ledger
 from pipelines.store.version_tables import KINDS
-
-# Each entry refers to a table of sources, in a file next to the entry.
-HASHED = EntryKind("hashed", TableReference)
 
 
 def hash_for_job(

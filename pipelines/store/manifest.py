@@ -1,20 +1,22 @@
 """Manifests of versions: options, sizes, digests and vectors of a build, and references to the tables of a version."""
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
 from bitcipher import versions
-from bitcipher.counts.vocabulary_file import VocabularyFile
 from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
-from bitcipher.files.record_table import TableReference
 from bitcipher.files.records import Count, Record, Strings
+from bitcipher.files.table_reference import TableReference
 from bitcipher.version_manifest import VersionManifest
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.options import BuildOptions
 from pipelines.store.fingerprint import Fingerprint
 from pipelines.store.recorded_inputs import RecordedInputs
+
+if TYPE_CHECKING:
+    from bitcipher.counts.vocabulary_file import VocabularyFile
 
 FORMAT: Literal["bitcipher-build/10"] = "bitcipher-build/10"
 # Formats that can be read: in the first, `inputs` is missing.
@@ -170,8 +172,10 @@ class BuildManifest(VersionManifest):
         """Return the URI of a file or folder of the version."""
         return storage.join(build, self.folder, name)
 
-    def vocabulary_file(self, build: str) -> VocabularyFile:
+    def vocabulary_file(self, build: str) -> "VocabularyFile":
         """Return the file of the vocabulary."""
+        from bitcipher.counts.vocabulary_file import VocabularyFile  # imports Arrow
+
         return VocabularyFile(self.file(build, versions.WORDS), self.digests.words)
 
 

@@ -7,7 +7,7 @@ an input that differs is refused, and a finished result does not need inputs tha
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pydantic import AfterValidator, Field
 
@@ -15,8 +15,9 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.files.records import FROM_LIST, Record
 from bitcipher.redaction import redact
-from pipelines.ingest.content_hash import sha256
-from pipelines.ingest.sources import Source
+
+if TYPE_CHECKING:
+    from pipelines.ingest.sources import Source
 
 # Maximum number of files that an error names.
 _MAX_NAMED = 3
@@ -137,7 +138,7 @@ def digest_files(uris: Iterable[str]) -> list[InputFile]:
     Raises:
         BitcipherError: if a file is missing, or cannot be read.
     """
-    return [InputFile(uri=uri, sha256=sha256(uri)) for uri in uris]
+    return [InputFile(uri=uri, sha256=_sha256(uri)) for uri in uris]
 
 
 def digest_folder(folder: str) -> list[InputFile]:
@@ -150,9 +151,15 @@ def digest_folder(folder: str) -> list[InputFile]:
     return digest_files(storage.join(folder, name) for name in names) if names else digest_files([folder])
 
 
-def files_of(sources: Iterable[Source]) -> list[InputFile]:
+def files_of(sources: "Iterable[Source]") -> list[InputFile]:
     """Return hashed sources as input files."""
     return [InputFile(uri=source.uri, sha256=source.sha256) for source in sources]
+
+
+def _sha256(uri: str) -> str:
+    from pipelines.ingest.content_hash import sha256  # not at the top, because manifests have inputs, too
+
+    return sha256(uri)
 
 
 def _compare_files(recorded: Sequence[InputFile], listed: Sequence[InputFile]) -> InputChanges:
@@ -181,7 +188,7 @@ def _compare_unlisted(recorded: Sequence[InputFile], error: BitcipherError) -> I
         path = storage.local_path(file.uri)
         if path is None or not os.path.exists(path):
             missing.append(file.uri)
-        elif sha256(path) != file.sha256:
+        elif _sha256(path) != file.sha256:
             differing.append(f"{file.uri} has changed")
     if not differing and not missing:
         raise error

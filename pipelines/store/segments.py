@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from bitcipher.counts.digest import CountDigest
 from bitcipher.files.records import Count, Record, Strings
 
 # Segments form a tier if the largest has at most TIER times the pairs of the smallest. A tier of at least TIER segments
@@ -85,6 +84,8 @@ class Merge:
 
 def total_digest(segments: Iterable[Segment], subtracted: Iterable[Segment] = ()) -> str:
     """Return the digest of a sum of segments. It does not depend on how the counts are split into segments."""
+    from bitcipher.counts.digest import CountDigest  # imports Arrow and numba
+
     total = CountDigest()
     for segment in segments:
         total += CountDigest.from_hex(segment.digest)

@@ -6,7 +6,8 @@ from typing import Any
 import pyarrow as pa
 
 from bitcipher.files import storage
-from bitcipher.files.record_table import TableReference, read_records, write_records
+from bitcipher.files.record_table import read_records, write_records
+from bitcipher.files.table_reference import TableReference
 from pipelines.ingest.sources import Source
 from pipelines.store.manifest import CountedTask, VersionTables
 from pipelines.store.segments import Segment

@@ -1,11 +1,11 @@
-"""Commands that show builds and vectors: `neighbors` and `inspect`."""
+"""Commands that show builds and vectors: `neighbors`, `inspect` and `status`."""
 
 from typing import Annotated
 
 import typer
 
 from cluster.cli.options import AsJson, UnknownWords, Version, parse_oov
-from cluster.metavars import PATH
+from cluster.metavars import BUILD, PATH
 
 Vectors = Annotated[str, typer.Argument(help="Build, or directory of vectors.", metavar=PATH)]
 
@@ -58,3 +58,17 @@ def inspect(vectors: Vectors, version: Version = None, as_json: AsJson = False) 
 
     contents = read_contents(vectors, version)
     print_result(contents, as_json, lambda: print_contents(vectors, contents))
+
+
+def status(
+    build: Annotated[str, typer.Argument(help="Directory of the build.", metavar=BUILD)], as_json: AsJson = False
+) -> None:
+    """Show the versions of a build, and the progress of its job.
+
+    For example: bitcipher status vectors
+    """
+    from cluster.cli.display.result import print_result
+    from cluster.cli.display.status import find_status, print_status
+
+    found = find_status(build)
+    print_result(found, as_json, lambda: print_status(found))

@@ -1,4 +1,4 @@
-"""Commands for builds that grow: `update`, `status` and `prune`."""
+"""Commands for builds that grow: `update` and `prune`."""
 
 from typing import Annotated, Any
 
@@ -7,7 +7,7 @@ import typer
 from bitcipher.errors import BitcipherError
 from bitcipher.terminal import print_text
 from cluster.cli.interrupts import resumable
-from cluster.cli.options import AsJson, AutoWorkers, Rehash, option_name, record_options
+from cluster.cli.options import AutoWorkers, Rehash, option_name, record_options
 from cluster.cli.verbosity import with_verbosity
 from cluster.metavars import BUILD, PATH
 from pipelines.options import UpdateOptions
@@ -75,18 +75,6 @@ def update(
         OUT.print(f"Nothing is new: version {manifest.version} is up to date.")
     else:
         builds.print_version(build, manifest)
-
-
-def status(build: Build, as_json: AsJson = False) -> None:
-    """Show the versions of a build, and the progress of its job.
-
-    For example: bitcipher status vectors
-    """
-    from cluster.cli.display.result import print_result
-    from cluster.cli.display.status import find_status, print_status
-
-    found = find_status(build)
-    print_result(found, as_json, lambda: print_status(found))
 
 
 def prune(

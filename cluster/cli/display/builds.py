@@ -1,5 +1,7 @@
 """Output about builds and vectors: what a version has, and what changed."""
 
+from typing import TYPE_CHECKING
+
 from bitcipher.sizes import format_size
 from cluster.cli.display.console import (
     OUT,
@@ -12,8 +14,10 @@ from cluster.cli.display.console import (
 from cluster.cli.display.records import describe_reading, describe_records
 from cluster.cli.display.tables import TextTable
 from pipelines.builds.report import read_report
-from pipelines.ingest.source_changes import SourceChanges
 from pipelines.store.manifest import BasisState, BuildManifest, Drift, VectorMoves, VectorSizes, read_manifest
+
+if TYPE_CHECKING:
+    from pipelines.ingest.source_changes import SourceChanges
 
 # Maximum number of files or words to show of a list.
 EXAMPLES = 5
@@ -71,7 +75,7 @@ def _print_unknown_tokens(manifest: BuildManifest) -> None:
     )
 
 
-def print_changes(changes: SourceChanges, replaced: bool) -> None:
+def print_changes(changes: "SourceChanges", replaced: bool) -> None:
     """Print the differences between the sources of an update and the sources read before."""
     OUT.print(
         f"{format_count(len(changes.new), 'new file')}, {len(changes.unchanged):,} unchanged, "

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-import numpy as np
-
 from bitcipher.files.records import Record
 from bitcipher.terminal import print_text
 
@@ -38,8 +36,10 @@ def _plain(value: Any) -> Any:
         return {str(_plain(key)): _plain(each) for key, each in value.items()}
     if isinstance(value, Enum):
         return value.value
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, Sequence):
         return [_plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return _plain(value.item())  # a scalar of NumPy

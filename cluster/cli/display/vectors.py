@@ -1,18 +1,19 @@
 """Output of `bitcipher neighbors` and `bitcipher inspect`."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bitcipher.files import storage
 from bitcipher.sizes import format_size
-from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.versions import versions
 from cluster.cli.display.builds import print_version
 from cluster.cli.display.console import OUT, format_count, format_table_size, format_word
 from cluster.cli.display.tables import TextTable
-from cluster.neighbors import WordNeighbors
 from pipelines.builds.report import read_report
 from pipelines.store.manifest import read_manifest
+
+if TYPE_CHECKING:
+    from cluster.neighbors import WordNeighbors
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Contents:
     """Size of each file in bytes, by its path in the folder."""
 
 
-def print_neighbors(found: list[WordNeighbors]) -> None:
+def print_neighbors(found: "list[WordNeighbors]") -> None:
     """Print a table of nearest words for each query."""
     for each in found:
         if each.neighbors:
@@ -44,7 +45,7 @@ def print_neighbors(found: list[WordNeighbors]) -> None:
         OUT.print()
 
 
-def _title(found: WordNeighbors) -> str:
+def _title(found: "WordNeighbors") -> str:
     def term(word: str) -> str:
         return format_word(word) + (" (from its spelling)" if word in found.from_spelling else "")
 
@@ -61,6 +62,8 @@ def read_contents(uri: str, version: int | None) -> Contents:
         dimensions = manifest.vectors.dimensions if manifest.vectors else None
         kind, words, fields = "build", manifest.vocabulary, manifest.to_dict()
     else:
+        from bitcipher.vectors.cipher_vectors import CipherVectors  # imports NumPy and Arrow
+
         vectors = CipherVectors.load(uri, verify=True)
         kind, words, dimensions, fields = "vectors", len(vectors), vectors.vector_size, dict(vectors.manifest)
         report = None

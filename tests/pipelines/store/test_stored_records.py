@@ -9,7 +9,7 @@ from mutated_records import assert_mutation_is_read_or_refused
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, storage
-from bitcipher.files.record_table import TableReference
+from bitcipher.files.table_reference import TableReference
 from bitcipher.version_manifest import VectorsReference
 from bitcipher.versions import manifest_uri
 from pipelines.builds.report import BuildReport

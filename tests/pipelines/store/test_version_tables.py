@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import parquet_files, storage
-from bitcipher.files.record_table import TableReference
+from bitcipher.files.table_reference import TableReference
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.sources import Source
 from pipelines.store.manifest import CountedTask
