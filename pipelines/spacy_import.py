@@ -1,17 +1,30 @@
-"""Import of spaCy without torch, in processes that only run commands and stages of bitcipher.
+"""Import of spaCy without torch and without its commands, in processes that only run commands and stages of bitcipher.
 
 spaCy imports torch if it is installed, which takes 2 CPU seconds and 240 MB per process. Its neural components need it,
-but its tokenizer does not.
+but its tokenizer does not. It also imports its own command line for `spacy.info`, with clients of web servers and a
+template engine, which takes 0.1 CPU seconds.
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from types import ModuleType
 
 _leaves_out_torch = False
 
 
+class _NoCommands(ModuleType):
+    """Stand-in for a module of spaCy's commands. Each name in it is None."""
+
+    __path__ = ()
+
+    def __getattr__(self, name: str) -> None:
+        return None
+
+
 def leave_out_torch() -> None:
-    """Let `import_spacy` leave out torch. Call it in commands and workers, whose process runs no other code.
+    """Let `import_spacy` leave out torch and spaCy's commands. Call it in processes that run no other code.
 
     In a process of a user, spaCy must find torch, because the user can load a pipeline that needs it.
     """
@@ -23,11 +36,22 @@ def import_spacy() -> None:
     """Import spaCy. Call it before the import of a module that imports spaCy."""
     if "spacy" in sys.modules:
         return
-    if not _leaves_out_torch or "torch" in sys.modules:
+    if not _leaves_out_torch:
         import_module("spacy")
         return
-    sys.modules["torch"] = None  # type: ignore[assignment]  # so that `import torch` raises ImportError
-    try:
+    left_out: dict[str, ModuleType | None] = {name: _NoCommands(name) for name in ("spacy.cli", "spacy.cli.info")}
+    if "torch" not in sys.modules:
+        left_out["torch"] = None  # so that `import torch` raises ImportError
+    with _replacing_modules(left_out):
         import_module("spacy")
+
+
+@contextmanager
+def _replacing_modules(modules: dict[str, ModuleType | None]) -> Iterator[None]:
+    """Let imports in the `with` block find these modules, and remove them afterwards."""
+    sys.modules.update(modules)  # type: ignore[arg-type]
+    try:
+        yield
     finally:
-        sys.modules.pop("torch", None)  # another thread can have removed it
+        for name in modules:
+            sys.modules.pop(name, None)  # another thread can have removed it

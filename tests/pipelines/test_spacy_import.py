@@ -1,4 +1,4 @@
-"""Import of spaCy with and without torch, each in a new process."""
+"""Import of spaCy with and without torch and its own commands, each in a new process."""
 
 import subprocess
 import sys
@@ -25,6 +25,17 @@ leave_out_torch()
 assert "torch" not in sys.modules
 import torch  # a later import finds it
 assert torch.ones(2).sum() == 2
+""")
+
+
+def test_commands_and_workers_tokenize_without_the_commands_of_spacy():
+    run(f"""
+from pipelines.spacy_import import leave_out_torch
+leave_out_torch()
+{COUNT}
+assert not {{"weasel", "httpx", "spacy.cli", "spacy.cli.info"}} & set(sys.modules)
+from spacy.cli.info import info  # a later import finds it
+assert info(silent=True)["spacy_version"]
 """)
 
 
