@@ -14,10 +14,8 @@ from types import ModuleType
 _leaves_out_torch = False
 
 
-class _NoCommands(ModuleType):
-    """Stand-in for a module of spaCy's commands. Each name in it is None."""
-
-    __path__ = ()
+class _NoCommand(ModuleType):
+    """Stand-in for the module of a command of spaCy. Each name in it is None."""
 
     def __getattr__(self, name: str) -> None:
         return None
@@ -39,7 +37,7 @@ def import_spacy() -> None:
     if not _leaves_out_torch:
         import_module("spacy")
         return
-    left_out: dict[str, ModuleType | None] = {name: _NoCommands(name) for name in ("spacy.cli", "spacy.cli.info")}
+    left_out: dict[str, ModuleType | None] = {"spacy.cli.info": _NoCommand("spacy.cli.info")}
     if "torch" not in sys.modules:
         left_out["torch"] = None  # so that `import torch` raises ImportError
     with _replacing_modules(left_out):
