@@ -11,6 +11,7 @@ from bitcipher.embedding.cipher_embedding import LOGS
 from bitcipher.embedding.noise import NOISE_OVER, NOISES
 from bitcipher.embedding.spectral.spectral_embedding import CONTEXTS
 from bitcipher.errors import BitcipherError
+from bitcipher.files.records import describe_fields
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from pipelines import options
 from pipelines.options import MODES, SPECTRAL, BuildOptions, EmbeddingOptions, UpdateOptions, is_option_of
@@ -20,6 +21,13 @@ VALUES = {"vector_size": 9, "context": "window", "spelling_share": 0.4, "bits": 
 
 def choices(name: str) -> set[str]:
     return set(get_args(EmbeddingOptions.model_fields[name].annotation))
+
+
+def test_each_option_has_a_help_text():
+    texts = describe_fields(BuildOptions)  # of its own fields and those of its base classes
+    assert texts.keys() == BuildOptions.model_fields.keys()
+    assert texts["min_count"] == "Minimum count of a word. Rarer words are replaced by <oov>."
+    assert texts["list_protocols"].startswith("Protocol of other stores")  # a description instead of a docstring
 
 
 def test_choices_and_defaults_equal_those_of_the_library():

@@ -96,6 +96,7 @@ def test_description_names_all_arguments_and_no_page_loads_scripts(client):
     assert set(paths) == {"/neighbors", "/vectors", "/explain", "/encode", "/health"}
     arguments = {each["name"]: each for each in paths["/neighbors"]["get"]["parameters"]}
     assert set(arguments) == {"word", "plus", "minus", "topn", "case_insensitive", "oov"}
+    assert arguments["topn"]["description"] == "Number of neighbors per word."
     assert (arguments["topn"]["schema"]["minimum"], arguments["topn"]["schema"]["maximum"]) == (1, 1000)
     assert client.get("/docs").status_code == client.get("/redoc").status_code == 404
 
