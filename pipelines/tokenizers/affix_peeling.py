@@ -67,6 +67,13 @@ class AffixPeeler:
         starts = self._find_phrases(tokens)
         return list(self._apply_cases(tokens, spaced, starts)) if starts else tokens
 
+    def split_cases(self) -> Iterator[list[str]]:
+        """Yield the tokens of each special case by the other rules."""
+        for case in self._cases:
+            tokens: list[str] = []
+            self._split(case, {}, tokens)
+            yield tokens
+
     def _split(self, chunk: str, cases: Mapping[str, list[str]], tokens: list[str]) -> None:
         """Append the tokens of a string without white space, with special cases only between affixes."""
         suffixes: list[str] = []

@@ -5,6 +5,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from pipelines.tokenizers import spacy_english
+
+
+@pytest.fixture(scope="module", autouse=True)
+def passes_few_chunks_to_spacy():
+    """Let spaCy split the chunks of small texts, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spacy_english, "FEW_CHUNKS", 0)
+        yield
+
 
 @pytest.fixture(scope="session")
 def tokens_of():

@@ -3,6 +3,7 @@ import pytest
 import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spacy.lang.en import English
 
 from pipelines.tokenizers import spacy_english
 from pipelines.tokenizers.registry import make_tokenizer
@@ -44,6 +45,23 @@ def test_tokens_equal_those_of_spacy_without_white_space(tokens_of, name, lowerc
     assert tokens_of(shard) == expected
     assert len(shard.ids) == sum(map(len, expected))
     assert [] in expected
+
+
+def test_tokens_of_few_chunks_equal_those_of_spacy(tokens_of, spacy_tokens, monkeypatch):
+    monkeypatch.setattr(spacy_english, "FEW_CHUNKS", 2_000)
+    monkeypatch.setattr(spacy_english, "english_tokenizer", None)  # none is made
+    shard = make_tokenizer("spacy", lowercase=False).tokenize(pa.array(TEXTS, pa.large_string()))
+    assert tokens_of(shard) == [[token.text for token in tokens] for tokens in spacy_tokens]
+
+
+def test_joins_are_the_places_at_which_spacy_splits_special_cases():
+    nlp = English()
+    cases = nlp.tokenizer.rules
+    nlp.tokenizer.rules = {}
+    parts = [[token.text for token in nlp.tokenizer(case)] for case in cases if not case.isspace()]
+    expected = {("".join(part[:i]), "".join(part[i:])) for part in parts for i in range(1, len(part))}
+    assert spacy_english.find_joins() == expected
+    assert len(expected) > 400
 
 
 NLP = spacy.blank("en")
