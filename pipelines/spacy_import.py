@@ -2,7 +2,7 @@
 
 spaCy imports torch if it is installed, which takes 2 CPU seconds and 240 MB per process. Its neural components need it,
 but its tokenizer does not. It also imports its own command line for `spacy.info`, with clients of web servers and a
-template engine, which takes 0.1 CPU seconds.
+template engine, which takes 0.2 CPU seconds.
 """
 
 import sys
