@@ -16,13 +16,13 @@ import lzma
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from lzma import LZMAError
+from types import ModuleType
 from typing import IO, Any, cast
 
 from isal import igzip, isal_zlib
 from lz4.frame import LZ4FrameFile
-from smart_open import register_compressor
-from smart_open.compression import compression_wrapper
 
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
@@ -127,19 +127,28 @@ def _read_dictionary(file: IO[bytes]) -> ZstdDict | None:
     return ZstdDict(content, is_raw=not content.startswith(DICTIONARY_MAGIC))
 
 
-# Registered under new endings, because replacing .gz would change smart_open for all other code in the process.
-register_compressor(".igzip", _open_igzip)
-register_compressor(".lz4-safe", _open_lz4)
-register_compressor(".bz2-members", _open_bz2)
-register_compressor(".xz-members", _open_xz)
-register_compressor(".zst-members", _open_zst)
-OWN_COMPRESSORS = {
-    ".gz": ".igzip",
-    ".zst": ".zst-members",
-    ".lz4": ".lz4-safe",
-    ".bz2": ".bz2-members",
-    ".xz": ".xz-members",
+# Name of each compression in smart_open, and its decompressor. The names are new, because replacing .gz would change
+# smart_open for all other code in the process.
+_DECOMPRESSORS = {
+    ".gz": (".igzip", _open_igzip),
+    ".zst": (".zst-members", _open_zst),
+    ".lz4": (".lz4-safe", _open_lz4),
+    ".bz2": (".bz2-members", _open_bz2),
+    ".xz": (".xz-members", _open_xz),
 }
+
+
+@cache
+def _smart_open() -> ModuleType:
+    """Return smart_open's module of compressions, which has the decompressors.
+
+    It is imported by the first compressed file, because smart_open imports the clients of all stores that it finds.
+    """
+    from smart_open import compression
+
+    for name, decompressor in _DECOMPRESSORS.values():
+        compression.register_compressor(name, decompressor)
+    return compression
 
 
 @contextmanager
@@ -206,7 +215,8 @@ def _decompressed(stored: Any, compression: str) -> Any:
     """Return a stream with `peek`, which the types of fsspec and smart_open lack."""
     if not compression:
         return stored
-    return compression_wrapper(stored, "rb", compression=OWN_COMPRESSORS.get(compression, compression))
+    name, _ = _DECOMPRESSORS.get(compression, (compression, None))
+    return _smart_open().compression_wrapper(stored, "rb", compression=name)
 
 
 def _read_line(stream: IO[bytes], source: Source, number: int, limit: int) -> bytes:
