@@ -5,14 +5,17 @@ hundred times faster.
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow.compute as pc
 from threadpoolctl import threadpool_limits
 
+from bitcipher.cores import available_cores
+from bitcipher.kernel_cache import kernel
 from bitcipher.table.vector_table import VectorTable
 
-# Block size of the product of queries and table: 64 MB of cosines.
+# Block size of the product of queries and table: 64 MB of cosines in each thread.
 QUERY_ROWS = 512
 BLOCK_ROWS = 1 << 15
 
@@ -33,31 +36,53 @@ def nearest_rows(
         Row numbers of the neighbors, (n, min(topn, N - 1)) int64, nearest first; and their cosines, float32 of the same
         shape.
     """
-    blocks = []
-    for start in range(0, len(rows), QUERY_ROWS):
-        blocks.append(_nearest(units, rows[start : start + QUERY_ROWS], min(topn, len(units) - 1)))
-        advance(len(blocks[-1][0]))
-    if not blocks:
-        return np.empty((0, 0), np.int64), np.empty((0, 0), np.float32)
-    neighbors, cosines = zip(*blocks, strict=True)
-    return np.vstack(neighbors), np.vstack(cosines)
+    topn = min(topn, len(units) - 1)
+    neighbors, cosines = np.empty((len(rows), topn), np.int64), np.empty((len(rows), topn), np.float32)
+
+    def find(start: int) -> int:
+        queries = slice(start, start + QUERY_ROWS)
+        neighbors[queries], cosines[queries] = _nearest(units, rows[queries], topn)
+        return len(rows[queries])
+
+    with ThreadPoolExecutor(available_cores()) as pool:
+        for done in pool.map(find, range(0, len(rows), QUERY_ROWS)):
+            advance(done)
+    return neighbors, cosines
 
 
 def _nearest(units: np.ndarray, rows: np.ndarray, topn: int) -> tuple[np.ndarray, np.ndarray]:
     queries = np.asarray(units[rows])
-    best = np.empty((len(rows), 0), np.int64)
-    scores = np.empty((len(rows), 0), np.float32)
+    best, scores = np.zeros((len(rows), topn), np.int64), np.full((len(rows), topn), -np.inf, np.float32)
     for start in range(0, len(units), BLOCK_ROWS):
-        cosines = queries @ units[start : start + BLOCK_ROWS].T
-        self_columns = rows - start
-        inside = (self_columns >= 0) & (self_columns < cosines.shape[1])
-        cosines[np.flatnonzero(inside), self_columns[inside]] = -np.inf
-        keep = min(topn, cosines.shape[1])
-        nearest = np.argpartition(-cosines, keep - 1, axis=1)[:, :keep] if keep else np.empty((len(rows), 0), np.int64)
-        best = np.hstack([best, nearest + start])
-        scores = np.hstack([scores, np.take_along_axis(cosines, nearest, axis=1)])
-    order = np.argsort(-scores, axis=1, kind="stable")[:, :topn]
-    return np.take_along_axis(best, order, axis=1), np.take_along_axis(scores, order, axis=1)
+        _keep_highest(queries @ units[start : start + BLOCK_ROWS].T, start, rows, best, scores)
+    return best, scores
+
+
+@kernel
+def _keep_highest(cosines, start, rows, best, scores):
+    """Update the nearest rows of some queries with a block of the table. Of equal cosines, the first rows win.
+
+    Args:
+        cosines: (n, m) float32, cosines of the queries with the rows of the block.
+        start: first row of the block.
+        rows: (n,) row number of each query.
+        best, scores: (n, topn) int64 and float32, updated in place: the nearest rows and their cosines.
+    """
+    topn = best.shape[1]
+    for query in range(len(rows)):
+        lowest = scores[query, topn - 1] if topn else np.float32(np.inf)
+        for column in range(cosines.shape[1]):
+            cosine = cosines[query, column]
+            if cosine > lowest and start + column != rows[query]:
+                position = topn - 1
+                while position and scores[query, position - 1] < cosine:
+                    best[query, position], scores[query, position] = (
+                        best[query, position - 1],
+                        scores[query, position - 1],
+                    )
+                    position -= 1
+                best[query, position], scores[query, position] = start + column, cosine
+                lowest = scores[query, topn - 1]
 
 
 def match_rows(before: VectorTable, after: VectorTable) -> np.ndarray:

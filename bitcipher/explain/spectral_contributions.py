@@ -49,8 +49,7 @@ class SpectralContributions:
         self._contexts = explained.context_vectors or ContextVectors.from_counts(
             explained.counts, self._window, basis, embedding
         )
-        self._selected = np.zeros(len(self._columns), bool)
-        self._last: SpectralRows | None = None
+        self._last: tuple[np.ndarray, SpectralRows] | None = None
         if explained.selected is not None:
             self._read_rows(explained.selected)
 
@@ -83,19 +82,28 @@ class SpectralContributions:
     def strongest(self, rows: np.ndarray, topn: int) -> Iterator[list[Contribution]]:
         """Yield the strongest contributions to the similarity of each of many rows with itself.
 
-        The pairs of as many words as fit in memory are read at once.
+        The pairs of as many words as fit in memory are read at once, while those of the words before are used.
         """
         # A word has at most as many distinct pairs as pairs, and as there are pairs of a word.
         marginals = self._contexts.marginals.sums
         most = np.minimum(marginals[-1, rows], len(marginals) * marginals.shape[1])
-        start, share = 0, 1.0
-        while start < len(rows):
+        share = 1.0
+
+        def read(start: int) -> tuple[int, SpectralRows]:
+            nonlocal share
             sizes = np.cumsum(most[start:])
             stop = start + max(1, int(np.searchsorted(sizes, PAIRS_AT_ONCE / share)))
-            found = self._read_rows(rows[start:stop])
-            yield from self._strongest_of(found, rows[start:stop], topn)
-            share = len(found.rows.contexts) / max(1, int(sizes[stop - start - 1]))
-            start = stop
+            found = self._select_rows(rows[start:stop])
+            share = max(1, len(found.rows.contexts)) / max(1, int(sizes[min(stop, len(rows)) - start - 1]))
+            return min(stop, len(rows)), found
+
+        with ThreadPoolExecutor(1) as pool:
+            start, reading = 0, pool.submit(read, 0) if len(rows) else None
+            while reading is not None:
+                stop, found = reading.result()
+                reading = pool.submit(read, stop) if stop < len(rows) else None
+                yield from self._strongest_of(found, rows[start:stop], topn)
+                start = stop
 
     def _strongest_of(self, found: SpectralRows, rows: np.ndarray, topn: int) -> Iterator[list[Contribution]]:
         norms = self._vectors.norms[rows].astype(np.float32)[:, None]
@@ -128,12 +136,14 @@ class SpectralContributions:
 
     def _read_rows(self, rows: np.ndarray) -> SpectralRows:
         """Return the weighted rows of some words. They are read again when the last ones lack one."""
-        if self._last is None or not self._selected[rows].all():
-            self._selected[:] = False
-            self._selected[rows] = True
-            marginals = self._contexts.marginals
-            self._last = SpectralRows(self._counts, self._window, self._columns, marginals, self._selected)
-        return self._last
+        if self._last is None or not np.isin(rows, self._last[0]).all():
+            self._last = rows, self._select_rows(rows)
+        return self._last[1]
+
+    def _select_rows(self, rows: np.ndarray) -> SpectralRows:
+        selected = np.zeros(len(self._columns), bool)
+        selected[rows] = True
+        return SpectralRows(self._counts, self._window, self._columns, self._contexts.marginals, selected)
 
     def _scales_of_spelling(self, rows: np.ndarray, units: np.ndarray) -> np.ndarray:
         """Return the number that each word's contributions are divided by, in addition to the product of row and unit.

@@ -26,9 +26,12 @@ def symmetric_counts(
     if selected is None:
         blocks = [forward_and_backward(counts, window)]
     else:
-        found = list(counts.selected(window, selected))
-        of_right = limit_window(concatenate(each.of_right for each in found), window)
-        blocks = [limit_window(each.of_left, window) for each in found] + [transpose(of_right, len(vocabulary))]
+        blocks, of_right = [], []
+        for found in counts.selected(window, selected):
+            blocks.append(limit_window(found.of_left, window))
+            of_right.append(limit_window(found.of_right, window))
+        blocks.append(transpose(concatenate(of_right), len(vocabulary)))
+        del of_right
     if sum_offsets:
         blocks = [block._replace(offset=np.zeros_like(block.offset)) for block in blocks]
     return concatenate(merge_rows(blocks, vocabulary.row_order(), vocabulary.oov_rank))

@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from io import BufferedReader
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -64,12 +64,12 @@ class LocatedTensor(NamedTuple):
     offset: int
     """Position of its first byte in the file."""
 
-    def read(self, stream: BufferedReader) -> np.ndarray:
-        """Return the tensor from its file."""
+    def read(self, stream: IO[bytes]) -> np.ndarray:
+        """Return the tensor from its file, given a stream of `storage.reading`."""
         tensor = np.empty(self.shape, self.dtype)
-        rest = memoryview(tensor.reshape(-1).view(np.uint8))
+        rest = tensor.reshape(-1).view(np.uint8).data
         stream.seek(self.offset)
-        while rest and (read := stream.readinto(rest)):
+        while rest and (read := cast(BufferedReader, stream).readinto(rest)):
             rest = rest[read:]
         return tensor
 

@@ -34,6 +34,10 @@ NEIGHBORS = 15
 # Number of words from which FFT-interpolated gradients are faster than Barnes-Hut trees, measured on one core.
 FFT_WORDS = 4_000
 
+# Width of the boxes of interpolation on maps with FFT. With a width of 1, openTSNE's default, a map of 20,000 words
+# takes 41 s of CPU time instead of 11 s, and 39.4 instead of 38.6 % of a word's 15 neighbors are nearest on the map.
+INTERVAL = 2
+
 # Standard deviation of the initial positions, as recommended for t-SNE.
 INIT_DEVIATION = 1e-4
 
@@ -139,6 +143,7 @@ def _compute_positions(
         early_exaggeration_iter=EXAGGERATED_STEPS,
         n_iter=PLAIN_STEPS,
         negative_gradient_method="fft" if len(units) >= FFT_WORDS else "bh",
+        ints_in_interval=INTERVAL,
         callbacks=lambda step, error, embedding: advance(),
         callbacks_every_iters=STEPS_PER_REPORT,
     )
