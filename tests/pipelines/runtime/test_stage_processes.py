@@ -8,8 +8,10 @@ import sys
 import time
 
 import pytest
+from builds import digests, run_build
 
 from bitcipher.errors import BitcipherError
+from bitcipher.files import storage
 from pipelines.runtime.in_process import InProcessRuntime
 from pipelines.runtime.runtime import StageSpec
 from pipelines.runtime.stage_processes import CAN_FORK
@@ -176,3 +178,17 @@ def test_processes_end_with_a_script_that_has_no_guard_and_runs_once(tmp_path, n
     while any(is_running(line[1]) for line in lines[1:]):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+@pytest.mark.parametrize("place", ["disk", "s3"])
+def test_build_on_two_cores_has_the_bytes_of_one(place, corpus, tmp_path, request):
+    base = str(tmp_path) if place == "disk" else request.getfixturevalue("s3")
+    for path in corpus.iterdir():
+        storage.write_bytes(storage.join(base, "corpus", path.name), path.read_bytes())
+    found = []
+    for threads in (1, 2):
+        target = storage.join(base, f"build-{threads}")
+        made = run_build([storage.join(base, "corpus")], target, threads=threads)
+        assert len(made["tasks"]) > 1
+        found.append(digests(target))
+    assert found[0] == found[1]
