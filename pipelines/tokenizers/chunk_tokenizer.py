@@ -25,6 +25,9 @@ MAX_CHUNK_BYTES = 1 << 28
 # Number of new chunks per call of the rule, so that its working memory does not depend on the text.
 CHUNKS_PER_CALL = 1 << 18
 
+# Pattern of characters that are neither ASCII nor a dash, a quotation mark or an ellipsis of typeset text.
+_NOT_TYPESET = "[^\\x00-\\x7f\u2013\u2014\u2018\u2019\u201c\u201d\u2026]"
+
 
 class ChunkTokens(NamedTuple):
     """Tokens of several chunks."""
@@ -226,8 +229,13 @@ class NormalizedRule:
 
 
 def normalize_strings(strings: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Return strings with those that are not ASCII normalized."""
+    """Return strings with those normalized that have other characters than ASCII and usual marks of typeset text."""
     is_other = pc.invert(pc.string_is_ascii(strings))
+    if not pc.any(is_other).as_py():
+        return strings
+    # In books, most other strings have quotation marks, dashes and ellipses, which normalization does not change.
+    has_letters = pc.match_substring_regex(strings.filter(is_other), _NOT_TYPESET)
+    is_other = pc.replace_with_mask(is_other, is_other, has_letters)
     if not pc.any(is_other).as_py():
         return strings
     normalized = [normalize(each) for each in strings.filter(is_other).to_pylist()]

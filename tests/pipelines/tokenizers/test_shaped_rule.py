@@ -15,12 +15,19 @@ from pipelines.tokenizers.spacy_english import SpacyRule, make_spacy_rule
 
 WORDS = (
     "word Word WORD garden Berlin NASA iPhone McDonald cannot gonna mbar km http https www com org qqqq Qqqq QQQQ qQQq "
-    "dont Dont DONT wont Cause hasnt therell theyll Nuff coulda naïve Zürich ΟΔΟΣ b C"
+    "dont Dont DONT wont Cause hasnt therell theyll Nuff coulda naïve Zürich ΟΔΟΣ b C "
+    "cat Cat CAT cAT of Of OF oF qq Qq QQ qqq Qqq QQQ am PM US kg ft hPa MB µm Dr Mr St Ph café É ß İ ς ﬁ ５"
 ).split()
-MARKS = [*".,;:!?\"'()[]{}<>-/@#$%^&*_+=~|\\`’“…€°", "--", "...", "'s", "'S", "n't", "://", "US$", "..", "'."]
+MARKS = [*".,;:!?\"'()[]{}<>-/@#$%^&*_+=~|\\`‘’“”…€£°—–«»", "--", "...", "'s", "'S", "’s", "n't", "n’t", "://", "US$"]
+MARKS += ["..", "'.", ".”", ",”", "’”", "……", "——", "°C", "°F."]
+NUMBERS = "127 192.168.0.1 10.0.0.1 255.255.255.0 172.16 169.254 10a.m 11pm 3.14 1,234 <33 <333 :33 :8080 :123456"
 CASES = [case for case in English.Defaults.tokenizer_exceptions if not any(map(str.isspace, case))]
 pieces = st.one_of(
-    st.sampled_from(WORDS), st.sampled_from(MARKS), st.sampled_from(CASES), st.integers(0, 9999).map(str)
+    st.sampled_from(WORDS),
+    st.sampled_from(MARKS),
+    st.sampled_from(CASES),
+    st.sampled_from(NUMBERS.split()),
+    st.integers(0, 9999).map(str),
 )
 chunks = st.lists(pieces, min_size=1, max_size=6).map("".join)
 
@@ -54,7 +61,7 @@ def test_tokens_equal_those_of_the_rule_for_each_chunk(texts):
 @pytest.mark.slow
 def test_tokens_of_many_chunks_equal_those_of_the_rule():
     random = np.random.default_rng(11)
-    parts = np.array([*WORDS, *MARKS * 3, *CASES, *map(str, range(100))], object)
+    parts = np.array([*WORDS * 3, *MARKS * 5, *CASES, *NUMBERS.split(), *map(str, range(100))], object)
     texts = {"".join(random.choice(parts, random.integers(1, 7))) for _ in range(250_000)}
     assert len(texts) > 200_000
     check(sorted(texts))
@@ -86,16 +93,32 @@ class RecordingRule:
 
 def test_the_rule_is_applied_once_to_each_shape(monkeypatch):
     rule = RecordingRule()
-    shaped = ShapedRule(rule, lowercase=True, reserved=["Gonna|mbar"])
-    texts = ["Garden,", "Kitchen,", "gonna,", "mBar,", "cat,", "dog,", "naïveté,", "long" * 20 + ","]
+    shaped = ShapedRule(rule, lowercase=True, reserved=["Gonna|mbar", "33"])
+    texts = ["Garden,", "Kitchen,", "gonna,", "mBar,", "cat,", "dog,", "of,", "naïveté,", "NAÏVETÉ,", "long" * 20 + ","]
     expected = [[text.lower().removesuffix(","), ","] for text in texts]
     for _ in range(2):
         assert tokens_of(shaped(pa.array(texts, pa.large_string()))) == expected
-    others = ["naïveté,", "long" * 20 + ","]  # their shapes are not known, so the rule is applied again
-    assert rule.seen == ["Qqqq,", "gonna,", "mBar,", "cat,", "dog,", *others, *others]
+    others = ["long" * 20 + ","]  # its shape is not known, so the rule is applied again
+    assert rule.seen == ["Qqqq,", "gonna,", "mBar,", "qqq,", "qq,", "qqïqqqé,", "QQÏQQQÉ,", *others, *others]
     monkeypatch.setattr(shaped_rule, "MAX_SHAPES", 4)  # shapes are forgotten
     assert tokens_of(shaped(pa.array(texts, pa.large_string()))) == expected
     assert rule.seen.count("Qqqq,") == 2
+
+
+@pytest.mark.parametrize(
+    ("texts", "shapes"),
+    [
+        (["7,", "12,", "45,", "33,", "1887,", "123456789,"], ["7,", "99,", "33,", "9999,", "999999,"]),
+        (["1.5,", "255.1,", "1887.2,", "1990.3,"], ["1.5,", "255.1,", "9999.2,", "9999.3,"]),
+        (["“Garden,”", "“Kitchen,”", "it’s,", "we…", "us—"], ["“Qqqq,”", "qq’s,", "qq…", "qq—"]),
+    ],
+)
+def test_numbers_and_typographic_marks_have_shapes(texts, shapes):
+    rule = RecordingRule()
+    shaped = ShapedRule(rule, lowercase=False, reserved=["33"])
+    expected = [text.replace(",", "\n,").split("\n") for text in texts]
+    assert tokens_of(shaped(pa.array(texts, pa.large_string()))) == expected
+    assert rule.seen == shapes
 
 
 def test_rules_that_divide_words_are_refused():
