@@ -71,12 +71,13 @@ class ChunkTokenizer:
         """Return the tokens of documents; in part, if the cache is full before the last document."""
         if self._is_full():
             self._clear()
-        numbers, spaced, ends = self._number_chunks(documents, in_part)
-        if self._rule.joins:
-            numbers, ends = self._join_chunks(numbers, spaced, ends)
+        numbers, ends, boundaries = self._number_chunks(documents, in_part)
+        self._join_chunks(numbers, boundaries)
         self._tokenize_new_chunks()
-        ids, ends = kernels.expand(numbers, ends, self._token_starts, self._tokens)
-        return TokenizedShard(self._words, ids, ends)
+        total = kernels.count_tokens(numbers, self._heads)
+        ids = np.empty(total + kernels.HEAD_TOKENS, np.int32)
+        ends = kernels.expand(numbers, ends, self._heads, self._token_starts, self._tokens, ids)
+        return TokenizedShard(self._words, ids[:total], ends)
 
     def _is_full(self) -> bool:
         return self._known > self._max_chunks or self._starts[self._known] > MAX_CHUNK_BYTES
@@ -88,6 +89,7 @@ class ChunkTokenizer:
         self._arena = np.empty(1 << 18, np.uint8)
         self._token_starts = np.zeros(1, np.int64)
         self._tokens = np.empty(0, np.int32)
+        self._heads = np.zeros((1, 1 + kernels.HEAD_TOKENS), np.int32)  # see `kernels.expand`
         self._words = pa.array([], pa.large_string())
         self._joined: dict[str, int] = {}
         self._boundaries = BoundaryRules(self._rule.joins)
@@ -95,16 +97,17 @@ class ChunkTokenizer:
     def _number_chunks(
         self, documents: pa.LargeStringArray, in_part: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the number of each chunk, the end of each document in them, and the candidates for joining."""
         offsets = np.frombuffer(documents.buffers()[1], np.int64)[documents.offset :][: len(documents) + 1]
         # An array of empty strings can lack the text buffer.
         text = np.frombuffer(documents.buffers()[2] or b"", np.uint8)[: offsets[-1]]
         # Upper bound of the number of chunks: at least one byte, or the end of a document, separates two chunks.
         numbers = np.empty((offsets[-1] - offsets[0] + len(documents)) // 2 + 1, np.int32)
-        spaced = np.empty(len(numbers), np.bool_)
+        boundaries = np.empty(len(numbers), np.int32)  # memory that is not filled is not used
         ends = np.empty(len(documents), np.int64)
-        document, at, n = 0, offsets[0], 0
+        document, at, n, found = 0, offsets[0], 0, 0
         while document < len(documents):
-            document, at, self._known, n = kernels.number_chunks(
+            document, at, self._known, n, found = kernels.number_chunks(
                 text,
                 offsets[1:],
                 document,
@@ -113,28 +116,31 @@ class ChunkTokenizer:
                 self._starts,
                 self._arena,
                 self._known,
+                self._boundaries.meets,
                 numbers,
-                spaced,
                 ends,
                 n,
+                boundaries,
+                found,
             )
             if in_part and 0 < document < len(documents) and self._is_full():
                 n = int(ends[document - 1])
-                return numbers[:n], spaced[:n], ends[:document]
+                found = np.searchsorted(boundaries[:found], n)
+                return numbers[:n], ends[:document], boundaries[:found]
             if document < len(documents):
                 self._grow(int(offsets[document + 1] - at))
-        return numbers[:n], spaced[:n], ends
+        return numbers[:n], ends, boundaries[:found]
 
-    def _join_chunks(self, numbers: np.ndarray, spaced: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Replace chunks that must be tokenized together by one chunk with spaces in it."""
-        positions = kernels.find_boundaries(numbers, spaced, ends, self._starts, self._arena, self._boundaries.meets)
-        positions = np.array(
-            [i for i in positions.tolist() if self._may_join(*numbers[i - 1 : i + 1].tolist())], np.int64
-        )
+    def _join_chunks(self, numbers: np.ndarray, boundaries: np.ndarray) -> None:
+        """Replace chunks that must be tokenized together by one chunk with spaces in it, and by -1."""
+        pairs = numbers[boundaries - 1].astype(np.int64) << 32 | numbers[boundaries]
+        distinct, kind = np.unique(pairs, return_inverse=True)
+        joins = [self._may_join(pair >> 32, pair & 0xFFFFFFFF) for pair in distinct.tolist()]
+        positions = boundaries[np.array(joins, np.bool_)[kind]]
         for run in np.split(positions, np.flatnonzero(np.diff(positions) > 1) + 1) if len(positions) else []:
             joined = " ".join(self._chunk(number) for number in numbers[run[0] - 1 : run[-1] + 1])
             numbers[run[0] - 1] = self._number_of(joined)
-        return np.delete(numbers, positions), ends - np.searchsorted(positions, ends)
+        numbers[positions] = -1
 
     def _may_join(self, before: int, after: int) -> bool:
         return self._boundaries.may_join(self._chunk(before), self._chunk(after))
@@ -177,6 +183,10 @@ class ChunkTokenizer:
         del results
         self._tokens = np.concatenate([self._tokens, self._number_words(tokens)])
         self._token_starts = np.concatenate([self._token_starts, self._token_starts[-1] + np.cumsum(sizes)])
+        first = np.arange(kernels.HEAD_TOKENS)
+        following = np.append(self._tokens, np.zeros(len(first), np.int32))[self._token_starts[seen:-1, None] + first]
+        heads = np.concatenate([sizes.astype(np.int32)[:, None], following], axis=1)
+        self._heads = np.concatenate([self._heads[:-1], heads, np.zeros_like(heads[:1])])
 
     def _number_words(self, tokens: pa.LargeStringArray) -> np.ndarray:
         """Return the number of each token, (tokens,) int32. New words get the next free numbers."""

@@ -57,8 +57,8 @@ def test_lowercase_equals_str_lower(tokens_of, documents):
     assert tokens == [[token.lower() for token in text.split()] for text in documents]
 
 
-@pytest.mark.parametrize("before", range(9))
-def test_every_character_at_every_offset_in_eight_bytes(tokens_of, before):
+@pytest.mark.parametrize("before", range(18))
+def test_every_character_at_every_offset_in_two_machine_words(tokens_of, before):
     texts = [
         "a" * before + character + after
         for character in SPACES + NO_SPACES
