@@ -32,10 +32,9 @@ from bitcipher.counts.shard_counts import PASSAGE_TOKENS, count_shard
 from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
-from pipelines.ingest.document_chunks import DocumentChunk
+from pipelines.ingest.chunk_batches import ChunkBatch, read_batches
 from pipelines.ingest.held_out import HeldOut, KeptDocuments
 from pipelines.ingest.quarantine import Quarantine
-from pipelines.ingest.readers import read_chunks
 from pipelines.ingest.record_counts import RecordCounts
 from pipelines.ingest.source_changes import check_unchanged
 from pipelines.ingest.source_groups import estimate_text_bytes
@@ -175,12 +174,12 @@ class CountBatch(NamedTuple):
 
 
 def iter_batches(
-    chunks: Iterable[DocumentChunk], tokenizer: Tokenizer, window: int, batch_bytes: int
+    chunks: Iterable[ChunkBatch], tokenizer: Tokenizer, window: int, batch_bytes: int
 ) -> Iterator[CountBatch]:
     """Yield the tokenized batches of a shard.
 
     Args:
-        chunks: the chunks of the shard. The last document is complete.
+        chunks: the chunks of the shard, in batches of any size. The last document is complete.
         tokenizer: tokenizer of the build.
         window: maximum number of tokens that a batch repeats from the preceding batch, if a document continues.
         batch_bytes: bytes of UTF-8 text per batch. A batch exceeds it by at most one chunk. It is smaller if it has
@@ -205,33 +204,37 @@ def iter_batches(
 
 
 def _tokenize_groups(
-    chunks: Iterable[DocumentChunk], tokenizer: Tokenizer, batch_bytes: int
+    chunks: Iterable[ChunkBatch], tokenizer: Tokenizer, batch_bytes: int
 ) -> Iterator[tuple[TokenizedShard, np.ndarray, int]]:
     """Yield the tokens of the chunks of each batch, whether each chunk continues, and the number of bytes."""
-    for texts, continues in _group_chunks(chunks, batch_bytes):
-        while len(texts):
-            tokens = tokenizer.tokenize(texts, in_part=True)
+    for group in _group_chunks(chunks, batch_bytes):
+        while len(group.texts):
+            tokens = tokenizer.tokenize(group.texts, in_part=True)
             done = len(tokens.ends)
-            yield tokens, continues[:done], pc.sum(pc.binary_length(texts.slice(0, done))).as_py()
-            texts, continues = texts.slice(done), continues[done:]
+            yield tokens, group.continues[:done], int(group.ends[done - 1])
+            group = group.slice(done)
 
 
-def _group_chunks(
-    chunks: Iterable[DocumentChunk], batch_bytes: int
-) -> Iterator[tuple[pa.LargeStringArray, np.ndarray]]:
-    """Yield the texts of the chunks of each group, and whether each chunk continues."""
-    texts: list[bytes] = []
-    continues: list[bool] = []
+def _group_chunks(chunks: Iterable[ChunkBatch], batch_bytes: int) -> Iterator[ChunkBatch]:
+    """Yield the chunks of each group, which ends with the chunk that fills it."""
+    parts: list[ChunkBatch] = []
     size = 0
-    for chunk in chunks:
-        texts.append(chunk.text.encode())
-        continues.append(chunk.continues)
-        size += len(texts[-1])
-        if size >= batch_bytes:
-            yield pa.array(texts, pa.large_string()), np.array(continues)
-            texts, continues, size = [], [], 0
-    if texts:
-        yield pa.array(texts, pa.large_string()), np.array(continues)
+    for batch in chunks:
+        while len(batch.texts):
+            part = batch.slice(0, int(np.searchsorted(batch.ends, batch_bytes - size)) + 1)
+            batch = batch.slice(len(part.texts))
+            parts.append(part)
+            size += int(part.ends[-1])
+            if size >= batch_bytes:
+                group, parts, size = _concatenate(parts), [], 0
+                yield group
+    if parts:
+        yield _concatenate(parts)
+
+
+def _concatenate(parts: list[ChunkBatch]) -> ChunkBatch:
+    texts, continues = zip(*parts, strict=True)
+    return ChunkBatch(pa.concat_arrays(texts), np.concatenate(continues))
 
 
 def _prepend(words: pa.LargeStringArray, tokens: TokenizedShard) -> tuple[pa.LargeStringArray, np.ndarray]:
@@ -284,7 +287,7 @@ class CountStage:
             options.tokenizer, options.lowercase, self._budget.chunks, options.normalization
         )
         self._context_window = options.context_window
-        self._read_chunks = read_chunks if held_out is None else KeptDocuments(held_out).read_chunks
+        self._read_batches = read_batches if held_out is None else KeptDocuments(held_out).read_batches
 
     def __call__(self, task: CountTask) -> Iterator[CountedShard]:
         """Yield the shards of a task. Shards in the ledger are not counted again."""
@@ -303,18 +306,18 @@ class CountStage:
         entry = CountedTask(id=task.id, sources=hashes, shards=tuple(names), records=records)
         self._ledger.record(COUNTED_TASKS, task.id, entry)
 
-    def _read(self, task: CountTask, records: dict[str, RecordCounts]) -> Iterator[DocumentChunk]:
+    def _read(self, task: CountTask, records: dict[str, RecordCounts]) -> Iterator[ChunkBatch]:
         """Yield the chunks of the sources of a task, and add the counts of their other records to `records`."""
         for source in task.sources:
             quarantine = Quarantine(source.uri, self._options.max_bad_share)
-            for chunk in self._read_chunks(source, self._options, quarantine):
+            for batch in self._read_batches(source, self._options, quarantine):
                 end_if_stopped()
-                yield chunk
+                yield batch
             # Of the tasks that read a large source, only the last one counts its records.
             if task.stop is None and quarantine.counts != RecordCounts():
                 records[source.sha256] = quarantine.counts
 
-    def _find_or_count(self, task: CountTask, number: int, shard: Iterator[DocumentChunk]) -> Segment:
+    def _find_or_count(self, task: CountTask, number: int, shard: Iterator[ChunkBatch]) -> Segment:
         key = f"{task.id}/{number:05d}"
         segment = self._ledger.find(COUNTED_SHARDS, key)
         if segment is None:
@@ -323,7 +326,7 @@ class CountStage:
             segment = self._ledger.record(COUNTED_SHARDS, key, counted)
         return segment
 
-    def _count(self, name: str, chunks: Iterator[DocumentChunk]) -> Segment:
+    def _count(self, name: str, chunks: Iterator[ChunkBatch]) -> Segment:
         """Count the batches of a shard, and return the sum of their segments."""
         segments = []
         for batch in iter_batches(chunks, self._tokenizer, self._context_window.size, self._budget.batch_bytes):
@@ -372,24 +375,31 @@ class CountStage:
         return merged
 
 
-def split_shards(chunks: Iterator[DocumentChunk], shard_bytes: int) -> Iterator[Iterator[DocumentChunk]]:
+def split_shards(chunks: Iterator[ChunkBatch], shard_bytes: int) -> Iterator[Iterator[ChunkBatch]]:
     """Yield an iterator over the chunks of each shard. Documents are never split between shards.
 
     Exhaust each iterator before taking the next one.
     """
-    for first in chunks:
-        yield _take_shard(chain([first], chunks), shard_bytes)
+    rest: list[ChunkBatch] = []  # chunks after the end of a shard
+    while (first := rest.pop() if rest else next(chunks, None)) is not None:
+        yield _take_shard(chain([first], chunks), rest, shard_bytes)
 
 
-def _take_shard(chunks: Iterator[DocumentChunk], shard_bytes: int) -> Iterator[DocumentChunk]:
+def _take_shard(chunks: Iterator[ChunkBatch], rest: list[ChunkBatch], shard_bytes: int) -> Iterator[ChunkBatch]:
+    """Yield the chunks of a shard, and append the chunks of its last batch that follow it to `rest`."""
     size = 0
-    for chunk in chunks:
-        yield chunk
-        size += len(chunk.text) if chunk.text.isascii() else len(chunk.text.encode())
-        if size >= shard_bytes and not chunk.continues:
+    for batch in chunks:
+        is_last = (size + batch.ends >= shard_bytes) & ~batch.continues
+        if is_last.any():
+            stop = int(is_last.argmax()) + 1
+            if stop < len(is_last):
+                rest.append(batch.slice(stop))
+            yield batch.slice(0, stop)
             return
+        size += int(batch.ends[-1])
+        yield batch
 
 
-def _skip(shard: Iterator[DocumentChunk]) -> None:
+def _skip(shard: Iterator[ChunkBatch]) -> None:
     for _ in shard:
         pass

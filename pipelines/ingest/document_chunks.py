@@ -24,6 +24,13 @@ class DocumentChunk(NamedTuple):
     """Whether the next chunk belongs to the same document."""
 
 
+def split_text(text: str) -> Iterable[DocumentChunk]:
+    """Return the chunks of one document that is one string; none if it has no text."""
+    if len(text) > CHUNK_CHARACTERS:
+        return split_document([text])
+    return (DocumentChunk(text, False),) if text and not text.isspace() else ()
+
+
 def split_document(strings: Iterable[str], limit: int = CHUNK_CHARACTERS) -> Iterator[DocumentChunk]:
     """Yield the chunks of one document.
 

@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
+# Maximum number of sets of names whose paths a `DetailFinder` remembers.
+MAX_LAYOUTS = 1_000
+
 MISSING = object()
 """Stands for the value of a field that a record does not have; None is the value null."""
 
@@ -84,12 +87,20 @@ class DetailFinder:
 
     def __init__(self, fields: DetailFields):
         self._fields = fields
+        # Paths that records with some names of fields can have, by these names.
+        self._paths: dict[tuple[str, ...], DetailFields] = {}
         self.found: dict[str, str] = {}
         """Description of each field that was read and is none of the usual ones, by its path."""
 
     def find(self, record: Mapping[str, Any]) -> Iterator[str]:
         """Yield URL, date and language of a record, each an empty string if there is none."""
-        for detail, paths in zip(DetailFields._fields, self._fields, strict=True):
+        names = tuple(record)
+        fields = self._paths.get(names)
+        if fields is None:
+            if len(self._paths) > MAX_LAYOUTS:
+                self._paths.clear()
+            fields = self._paths[names] = _select_paths(self._fields, record)
+        for detail, paths in zip(DetailFields._fields, fields, strict=True):
             yield self._find(record, detail, paths)
 
     def _find(self, record: Mapping[str, Any], detail: str, paths: Sequence[str]) -> str:
@@ -104,6 +115,15 @@ class DetailFinder:
         """Remember that a detail is read from a field."""
         if path not in _NEED_NO_MENTION:
             self.found.setdefault(path, f"file with the {detail} in {path}")
+
+
+def _select_paths(fields: DetailFields, record: Mapping[str, Any]) -> DetailFields:
+    """Return the paths that a record has, or whose folder it has."""
+    return DetailFields(*(tuple(path for path in paths if _may_have(record, path)) for paths in fields))
+
+
+def _may_have(record: Mapping[str, Any], path: str) -> bool:
+    return path in record or any(folder in record for folder, _ in split_path(path))
 
 
 def to_text(value: object) -> str | None:

@@ -8,6 +8,7 @@ from itertools import chain
 import numpy as np
 
 from bitcipher.files import storage
+from pipelines.ingest.chunk_batches import ChunkBatch, batch_chunks
 from pipelines.ingest.content_hash import sha256
 from pipelines.ingest.document_chunks import DocumentChunk, split_document
 from pipelines.ingest.documents import read_documents
@@ -71,6 +72,10 @@ class KeptDocuments:
         self._fraction = held_out.fraction
         with storage.reading(held_out.digests) as stream:
             self._digests = np.frombuffer(stream.read(), DIGEST_DTYPE)
+
+    def read_batches(self, source: Source, options: ReadOptions, quarantine: Quarantine) -> Iterator[ChunkBatch]:
+        """Yield the chunks of `read_chunks` in batches."""
+        return batch_chunks(self.read_chunks(source, options, quarantine))
 
     def read_chunks(self, source: Source, options: ReadOptions, quarantine: Quarantine) -> Iterator[DocumentChunk]:
         """Yield the chunks of the kept documents of a source in order; one document at a time is in memory.

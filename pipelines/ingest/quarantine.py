@@ -3,11 +3,12 @@
 Every record is counted once: `read == documents + skipped + bad`.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import overload
 
 from bitcipher.errors import BitcipherError
-from pipelines.ingest.raw_documents import BadRecord, Decision, RawDocument, ReadRecord, SkippedRecord
+from pipelines.ingest.raw_documents import BadRecord, Decision, LineBatch, RawDocument, ReadRecord, SkippedRecord
 from pipelines.ingest.record_counts import RecordCounts
 
 # Maximum number of bad records that are kept per source. All are counted.
@@ -68,7 +69,13 @@ class Quarantine:
             example=self.kept[0].message if self.kept else None,
         )
 
-    def separate(self, records: Iterable[ReadRecord]) -> Iterator[RawDocument]:
+    @overload
+    def separate(self, records: Iterable[ReadRecord]) -> Iterator[RawDocument]: ...
+
+    @overload
+    def separate(self, records: Iterable[ReadRecord | LineBatch]) -> Iterator[RawDocument | LineBatch]: ...
+
+    def separate(self, records: Iterable[ReadRecord | LineBatch]) -> Iterator[RawDocument | LineBatch]:
         """Yield the documents, keep the bad records, and count all records.
 
         Raises:
@@ -79,10 +86,17 @@ class Quarantine:
                 self.read += 1
                 self.documents += 1
                 if isinstance(record.strings, tuple):
-                    deque(self._count_in(record.strings), maxlen=0)
+                    for string in record.strings:
+                        self._count(string)
                     yield record
                 else:
                     yield record._replace(strings=self._count_in(record.strings))
+            elif isinstance(record, LineBatch):
+                self.read += record.documents
+                self.documents += record.documents
+                self.has_text = self.has_text or len(record.texts) > 0
+                self.replacements += record.replacements
+                yield record
             elif isinstance(record, SkippedRecord):
                 self.read += 1
                 self.skip_reasons[record.reason] += 1
@@ -96,9 +110,12 @@ class Quarantine:
 
     def _count_in(self, strings: Iterable[str]) -> Iterator[str]:
         for string in strings:
-            self.has_text = self.has_text or bool(string and not string.isspace())
-            self.replacements += _count_replacements(string)
+            self._count(string)
             yield string
+
+    def _count(self, string: str) -> None:
+        self.has_text = self.has_text or bool(string and not string.isspace())
+        self.replacements += _count_replacements(string)
 
     def _add(self, record: BadRecord) -> None:
         self.read += record.records

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+import pyarrow as pa
+
 # Maximum number of characters of an excerpt.
 EXCERPT_CHARACTERS = 200
 
@@ -22,6 +24,17 @@ class RawDocument(NamedTuple):
     """Date and time as the source has it, empty if it has none."""
     language: str = ""
     """Language as the source has it, empty if it has none."""
+
+
+class LineBatch(NamedTuple):
+    """Documents of consecutive lines of plain text."""
+
+    texts: pa.LargeStringArray
+    """The documents with text."""
+    documents: int
+    """Number of documents, those without text included."""
+    replacements: int
+    """Number of U+FFFD in the documents."""
 
 
 class BadRecord(NamedTuple):

@@ -5,18 +5,28 @@ count_pairs.py FILE FOLDER WINDOW positional|summed
 
 import sys
 
+import numpy as np
 import pyarrow as pa
-from prepare import read_texts
 
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.segment import write_part
 from bitcipher.counts.shard_counts import count_shard
+from pipelines.ingest.chunk_batches import read_batches
+from pipelines.ingest.read_options import ReadOptions
+from pipelines.ingest.sources import list_sources
 from pipelines.tokenizers.registry import make_tokenizer
 
 
 def read_corpus(file: str) -> pa.LargeStringArray:
-    """Return all documents as an array. At any time, memory holds only one of them as a Python string."""
-    return pa.concat_arrays([pa.array([text], pa.large_string()) for text in read_texts([file])])
+    """Return all documents as an array, read as a build reads them."""
+    (source,) = list_sources([file])
+    batches = list(read_batches(source, ReadOptions()))
+    chunks = pa.concat_arrays([batch.texts for batch in batches])
+    continues = np.concatenate([batch.continues for batch in batches])
+    # The chunks of a document follow one another in memory.
+    _, offsets, text = chunks.buffers()
+    ends = np.frombuffer(offsets, np.int64)[1:][~continues]
+    return pa.LargeStringArray.from_buffers(len(ends), pa.py_buffer(np.append(0, ends)), text)
 
 
 if __name__ == "__main__":

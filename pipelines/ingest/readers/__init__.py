@@ -6,7 +6,7 @@ Each module has a function `read(source, options)` that yields the documents and
 from collections.abc import Iterator
 from importlib import import_module
 
-from pipelines.ingest.document_chunks import DocumentChunk, split_document
+from pipelines.ingest.document_chunks import DocumentChunk, split_document, split_text
 from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.raw_documents import RawDocument
 from pipelines.ingest.read_options import ReadOptions
@@ -42,6 +42,9 @@ def read_chunks(source: Source, options: ReadOptions, quarantine: Quarantine | N
     Arguments and errors are those of `read_source`.
     """
     for document in read_source(source, options, quarantine):
+        if isinstance(document.strings, tuple) and len(document.strings) == 1:
+            yield from split_text(document.strings[0])
+            continue
         has_begun = False
         for chunk in split_document(document.strings):
             if has_begun or chunk.continues or (chunk.text and not chunk.text.isspace()):

@@ -36,7 +36,7 @@ from pipelines.ingest.content_kinds import (
     identify_content,
     may_begin,
 )
-from pipelines.ingest.raw_documents import BadRecord, escape_excerpt
+from pipelines.ingest.raw_documents import EXCERPT_CHARACTERS, BadRecord, escape_excerpt
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.readers.member_stream import MemberStream
 from pipelines.ingest.sources import Source, compression_of
@@ -223,10 +223,19 @@ def _read_line(stream: IO[bytes], source: Source, number: int, limit: int) -> by
     try:
         return stream.readline(limit)
     except EOFError:
-        raise BitcipherError(
-            f"{source.uri} is truncated: it ends in the middle of its compressed data, after line {number:,}. Download "
-            "it again."
-        ) from None
+        raise _truncated(source, number) from None
+
+
+def _truncated(source: Source, number: int) -> BitcipherError:
+    return BitcipherError(
+        f"{source.uri} is truncated: it ends in the middle of its compressed data, after line {number:,}. Download it "
+        "again."
+    )
+
+
+def _too_large(source: Source, number: int, limit: int, beginning: str) -> BadRecord:
+    message = f"Line {number} of {source.uri} is longer than {limit >> 20} MiB: raise `max_record_mib`."
+    return BadRecord(number, "too large", message, beginning)
 
 
 def iter_lines(stream: IO[bytes], source: Source, limit: int) -> Iterator[tuple[int, bytes | BadRecord]]:
@@ -240,8 +249,52 @@ def iter_lines(stream: IO[bytes], source: Source, limit: int) -> Iterator[tuple[
         beginning = escape_excerpt(line)
         while line and not line.endswith(b"\n"):
             line = _read_line(stream, source, number, limit)
-        message = f"Line {number} of {source.uri} is longer than {limit >> 20} MiB: raise `max_record_mib`."
-        yield number, BadRecord(number, "too large", message, beginning)
+        yield number, _too_large(source, number, limit, beginning)
+
+
+def iter_line_blocks(stream: io.BufferedReader, source: Source, limit: int) -> Iterator[tuple[int, bytes | BadRecord]]:
+    """Yield blocks of whole lines, each with the number of its first line, from 1; for lines above `limit` bytes, a bad
+    record.
+
+    Only the last line can lack a line feed.
+
+    Args:
+        stream: the bytes.
+        source: the source, for messages.
+        limit: maximum number of bytes of a line, with its line feed; at least `BUFFER_BYTES`.
+    """
+    number = 1
+    parts: list[bytes] = []  # beginning of a line whose end is not read yet; only an excerpt of a line above the limit
+    size = 0  # number of bytes of this beginning
+    while data := _read_block(stream, source, number - 1):
+        first, end = data.find(b"\n") + 1, data.rfind(b"\n") + 1
+        if not first:
+            parts.append(data)
+            size += len(data)
+            if size > limit:
+                parts = [b"".join(parts)[:EXCERPT_CHARACTERS]]
+            continue
+        if size + first > limit:
+            yield number, _too_large(source, number, limit, escape_excerpt(b"".join([*parts, data[:first]])))
+            number += 1
+            block = data[first:end]
+        else:
+            block = b"".join([*parts, data[:end]])
+        if block:
+            yield number, block
+            number += block.count(b"\n")
+        parts, size = [data[end:]], len(data) - end
+    if size > limit:
+        yield number, _too_large(source, number, limit, escape_excerpt(b"".join(parts)))
+    elif size:
+        yield number, b"".join(parts)
+
+
+def _read_block(stream: io.BufferedReader, source: Source, number: int) -> bytes:
+    try:
+        return stream.read1(BUFFER_BYTES)
+    except EOFError:
+        raise _truncated(source, number) from None
 
 
 def check_kind(source: Source, options: ReadOptions, kind: ContentKind | None) -> None:

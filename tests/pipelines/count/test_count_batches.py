@@ -11,6 +11,7 @@ from bitcipher.counts import shard_counts
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.shard_counts import count_shard
 from pipelines.count import count_stage
+from pipelines.ingest.chunk_batches import batch_chunks
 from pipelines.ingest.document_chunks import DocumentChunk, split_document
 from pipelines.tokenizers.registry import make_tokenizer
 
@@ -55,7 +56,7 @@ def test_batches_add_up(texts, batch_bytes, chunk_characters, window, summed):
     tokenizer = make_tokenizer("whitespace", lowercase=True)
     whole = counts_of(tokenizer.tokenize(pa.array(texts, pa.large_string())), context_window)
     chunks = [chunk for text in texts for chunk in split_document([text], chunk_characters)]
-    batches = list(count_stage.iter_batches(chunks, tokenizer, window, batch_bytes))
+    batches = list(count_stage.iter_batches(batch_chunks(chunks), tokenizer, window, batch_bytes))
     counted = [counts_of(batch.tokens, context_window, batch.carried) for batch in batches]
     for kind in range(3):
         assert sum((batch[kind] for batch in counted), Counter()) == whole[kind]
@@ -67,7 +68,7 @@ def test_batches_add_up(texts, batch_bytes, chunk_characters, window, summed):
 
 def test_batches_have_the_requested_size():
     chunks = [DocumentChunk("abcd", False)] * 10
-    batches = list(count_stage.iter_batches(chunks, make_tokenizer("whitespace", lowercase=True), 2, 12))
+    batches = list(count_stage.iter_batches(batch_chunks(chunks), make_tokenizer("whitespace", lowercase=True), 2, 12))
     assert [batch.text_bytes for batch in batches] == [12, 12, 12, 4]
 
 
@@ -77,7 +78,7 @@ def test_batches_end_when_the_memory_of_the_tokenizer_is_full():
     tokenizer = make_tokenizer("whitespace", lowercase=True, max_chunks=20_000)
     whole = counts_of(make_tokenizer("whitespace", True).tokenize(pa.array(texts, pa.large_string())), ContextWindow(2))
     chunks = [chunk for text in texts for chunk in split_document([text], 9_000)]
-    batches = list(count_stage.iter_batches(chunks, tokenizer, 2, batch_bytes=10**6))
+    batches = list(count_stage.iter_batches(batch_chunks(chunks), tokenizer, 2, batch_bytes=10**6))
     assert len(batches) > 3
     assert max(len(batch.tokens.words) for batch in batches) < 70_000
     counted = [counts_of(batch.tokens, ContextWindow(2), batch.carried) for batch in batches]

@@ -10,6 +10,7 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from pipelines.count import count_stage
 from pipelines.count.count_stage import SHARDS_PER_TASK, CountStage, plan_tasks
+from pipelines.ingest.chunk_batches import batch_chunks
 from pipelines.ingest.content_hash import hash_sources
 from pipelines.ingest.document_chunks import DocumentChunk
 from pipelines.ingest.sources import list_sources
@@ -208,8 +209,13 @@ def test_shard_ends_after_the_document_that_fills_it():
         DocumentChunk("i", False),
         DocumentChunk("j", False),
     ]
-    shards = [[chunk.text for chunk in shard] for shard in count_stage.split_shards(iter(chunks), 6)]
-    assert shards == [["ééé"], ["abcd", "efgh", "i"], ["j"]]
+    for size in range(1, 6):
+        batches = (batch for at in range(0, 5, size) for batch in batch_chunks(chunks[at : at + size]))
+        shards = [
+            [text for batch in shard for text in batch.texts.to_pylist()]
+            for shard in count_stage.split_shards(batches, 6)
+        ]
+        assert shards == [["ééé"], ["abcd", "efgh", "i"], ["j"]]
 
 
 def test_sources_and_counts_on_a_disk_and_in_an_object_store(texts, base_uri):

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.ingest.document_fields import MISSING, find_value
+from pipelines.ingest import document_fields
+from pipelines.ingest.document_fields import MISSING, USUAL_FIELDS, DetailFinder, find_value
 from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.readers import read_source
 from pipelines.ingest.sources import list_sources
@@ -80,3 +81,18 @@ def test_columns_of_all_types(tmp_path, values, expected):
     (tmp_path / "a.parquet").write_bytes(stream.getvalue())
     documents, _ = read(tmp_path / "a.parquet")
     assert [document.date for document in documents] == expected
+
+
+def test_records_of_the_same_fields_can_have_other_details(monkeypatch):
+    monkeypatch.setattr(document_fields, "MAX_LAYOUTS", 1)
+    finder = DetailFinder(USUAL_FIELDS)
+    records = [
+        {"text": "a", "url": None, "meta": {"url": "u"}},
+        {"text": "a", "url": "v", "meta": {}},
+        {"text": "a", "meta.url": "w"},
+        {"text": "a"},
+        {"text": "a", "url": "x", "meta": None},
+    ]
+    for _ in range(2):
+        assert [next(finder.find(record)) for record in records] == ["u", "v", "w", "", "x"]
+    assert finder.found == {"meta.url": "file with the url in meta.url"}
