@@ -71,8 +71,9 @@ class SpacyRule:
 
     def __init__(self):
         self.joins = find_joins()
-        self._tokenizer = english_tokenizer()
-        self._processed = 0  # number of chunks that the tokenizer has processed
+        # Made for the first batch of many chunks, with the number of chunks that it has processed.
+        self._tokenizer: Tokenizer | None = None
+        self._processed = 0
 
     def __call__(self, chunks: pa.LargeStringArray) -> ChunkTokens:
         """Return the tokens of chunks."""
@@ -92,10 +93,10 @@ class SpacyRule:
         tokens, sizes = [pa.array([], pa.large_string())], [np.empty(0, np.int64)]
         for start in range(0, len(chunks), CHUNKS_BEFORE_RENEWAL):
             batch = chunks.slice(start, CHUNKS_BEFORE_RENEWAL).to_pylist()
-            if self._processed and self._processed + len(batch) > CHUNKS_BEFORE_RENEWAL:
+            if self._tokenizer is None or self._processed + len(batch) > CHUNKS_BEFORE_RENEWAL:
                 self._tokenizer, self._processed = english_tokenizer(), 0
             self._processed += len(batch)
-            new_tokens, new_sizes = self._split_batch(batch)
+            new_tokens, new_sizes = _split_batch(self._tokenizer, batch)
             tokens.append(new_tokens)
             sizes.append(new_sizes)
         return ChunkTokens(pa.concat_arrays(tokens), np.concatenate(sizes))
@@ -105,16 +106,16 @@ class SpacyRule:
         words = pa.array(chain.from_iterable(tokens), pa.large_string())
         return ChunkTokens(words, np.array([len(each) for each in tokens], np.int64))
 
-    def _split_batch(self, chunks: list[str]) -> ChunkTokens:
-        tokenizer = self._tokenizer
-        forms, sizes = [], []
-        for start in range(0, len(chunks), CHUNKS_PER_CALL):
-            text = "\n".join(chunks[start : start + CHUNKS_PER_CALL])
-            columns = tokenizer(text).to_array([ORTH, IS_SPACE])
-            is_break = columns[:, 1] != 0
-            forms.append(columns[~is_break, 0])
-            sizes.append(np.diff(np.flatnonzero(is_break), prepend=-1, append=len(columns)) - 1)
-        return ChunkTokens(strings_of(np.concatenate(forms), tokenizer.vocab.strings), np.concatenate(sizes))
+
+def _split_batch(tokenizer: Tokenizer, chunks: list[str]) -> ChunkTokens:
+    forms, sizes = [], []
+    for start in range(0, len(chunks), CHUNKS_PER_CALL):
+        text = "\n".join(chunks[start : start + CHUNKS_PER_CALL])
+        columns = tokenizer(text).to_array([ORTH, IS_SPACE])
+        is_break = columns[:, 1] != 0
+        forms.append(columns[~is_break, 0])
+        sizes.append(np.diff(np.flatnonzero(is_break), prepend=-1, append=len(columns)) - 1)
+    return ChunkTokens(strings_of(np.concatenate(forms), tokenizer.vocab.strings), np.concatenate(sizes))
 
 
 @cache
