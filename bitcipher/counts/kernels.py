@@ -23,67 +23,80 @@ COLLECTED = 1 << 14
 
 
 @kernel
-def flatten_tokens(ids, ends, numbers, separators, separator):
-    """Return the word number of each token, with separators after each document and at the end, (tokens,) int32.
+def count_words(ids, ends, types, passage_tokens):
+    """Return the occurrences of each id and the number of passages that contain it, (types,) int64 each, and the number
+    of all passages.
+
+    A passage is a slice of at most `passage_tokens` tokens of a document.
+    """
+    counted = np.zeros((types, 3), np.int64)  # occurrences, passages, and 1 + last passage: in one cache line
+    seen = 0
+    start = 0
+    for end in ends:
+        for passage_start in range(start, end, passage_tokens):
+            seen += 1
+            for i in range(passage_start, min(end, passage_start + passage_tokens)):
+                word = np.uint64(ids[np.uint64(i)])
+                counted[word, 0] += 1
+                if counted[word, 2] != seen:
+                    counted[word, 2] = seen
+                    counted[word, 1] += 1
+        start = end
+    return counted[:, 0].copy(), counted[:, 1].copy(), seen
+
+
+@kernel
+def place_tokens(ids, ends, words, separators, separator, tokens, positions):
+    """Write the word number of each token, with separators after each document and at the end, and its position.
 
     Args:
         ids: (n,) int32 token ids, document after document.
         ends: (documents,) int64, the end of each document in `ids`.
-        numbers: (types,) int32, the word number of each id.
+        words: (types, 2) int32, the word number of each id, and the start of the positions of its word in `positions`,
+            which becomes their end.
         separators: number of separators after each document. Windows end at the first separator.
         separator: number that stands for a separator: the number of words, which no word has.
+        tokens: (n + (documents + 1) · separators,) int32, output: word numbers.
+        positions: (n,) int32, output: the positions of each word in `tokens`, ascending.
     """
-    tokens = np.empty(len(ids) + (len(ends) + 1) * separators, np.int32)
     position = 0
     start = 0
     for end in ends:
         for i in range(start, end):
-            tokens[position] = numbers[ids[i]]
+            word = np.uint64(ids[np.uint64(i)])
+            tokens[np.uint64(position)] = words[word, 0]
+            positions[np.uint64(words[word, 1])] = position
+            words[word, 1] += 1
             position += 1
         start = end
         for _ in range(separators):
             tokens[position] = separator
             position += 1
     tokens[position:] = separator
-    return tokens
 
 
 @kernel
-def count_passages(ids, ends, types, passage_tokens):
-    """Return the number of passages that contain each id, (types,) int64, and the number of all passages.
+def add_rows(left, length, numbers, word, rows, entries):
+    """Add the rows of a block to the sums of their words.
 
-    A passage is a slice of at most `passage_tokens` tokens of a document.
+    Args:
+        left: (rows,) int32, left word of each row, in the order of `numbers`.
+        length: (rows,) int64, number of pairs of each row.
+        numbers: (V,) int32, the number of each word.
+        word: index into `numbers` from which the words of the rows are found.
+        rows, entries: (V,) int32 and int64, number of rows and of pairs of each word, which are added to.
+
+    Returns:
+        The index of the word of the last row, or V if a row is not in the order of `numbers`.
     """
-    passages = np.zeros(types, np.int64)
-    last_seen = np.full(types, -1, np.int32)
-    seen = 0
-    start = 0
-    for end in ends:
-        for passage_start in range(start, end, passage_tokens):
-            for i in range(passage_start, min(end, passage_start + passage_tokens)):
-                if last_seen[ids[i]] != seen:
-                    last_seen[ids[i]] = seen
-                    passages[ids[i]] += 1
-            seen += 1
-        start = end
-    return passages, seen
-
-
-@kernel
-def positions_by_word(tokens, counts):
-    """Return the positions of each word: (words + 1,) int64 starts, and (tokens,) int32 positions, ascending."""
-    words = len(counts)
-    starts = np.zeros(words + 1, np.int64)
-    for word in range(words):
-        starts[word + 1] = starts[word] + counts[word]
-    positions = np.empty(starts[words], np.int32)
-    cursor = starts[:words].copy()
-    for position in range(len(tokens)):
-        word = tokens[position]
-        if word < words:
-            positions[cursor[word]] = position
-            cursor[word] += 1
-    return starts, positions
+    for row in range(len(left)):
+        while word < len(numbers) and numbers[word] != left[row]:
+            word += 1
+        if word == len(numbers):
+            break
+        rows[word] += 1
+        entries[word] += length[row]
+    return word
 
 
 @kernel
@@ -113,8 +126,9 @@ def count_rows(
     A row is a left word and a band of offsets. Its pairs are in ascending order of the right word's number.
 
     Args:
-        tokens: from `flatten_tokens`, where `separators` is the largest first offset of a band.
-        starts, positions: from `positions_by_word`.
+        tokens: from `place_tokens`, where `separators` is the largest first offset of a band.
+        starts: (words + 1,) int64, start of the positions of each word in `positions`, and the end of the last.
+        positions: (tokens,) int32, from `place_tokens`.
         carried: number of tokens at the start that are not counted as right words.
         order: (words,) integers, the words in the order of the output rows.
         bands: (bands, 2) int64, first and last offset of each band.

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher.count_limits import check_word_counts
+from bitcipher.counts.kernels import add_rows
 from bitcipher.counts.pairs import PairBlock, add_name, check_name, pair_files, write_pairs
 from bitcipher.errors import BitcipherError
 from bitcipher.files import parquet_files, storage
@@ -76,13 +77,13 @@ def write_part(
         pairs: blocks with the rows of the words, in the same order.
 
     """
-    order = np.argsort(numbers)
     rows, entries = np.zeros(len(numbers), np.int32), np.zeros(len(numbers), np.int64)
+    word = 0  # index of the word of the last row
 
     def add_up(block: PairBlock) -> None:
-        positions = order[np.searchsorted(numbers, block.left, sorter=order)]
-        np.add.at(rows, positions, 1)
-        np.add.at(entries, positions, block.length)
+        nonlocal word
+        word = add_rows(block.left, block.length, numbers, word, rows, entries)
+        assert word < len(numbers) or not len(block.left), "rows are not in the order of the words"
 
     hashes = write_pairs(uri, pairs, add_up)
     columns = [words, numbers, counts, passages, rows, entries]

@@ -71,18 +71,18 @@ def count_shard(
     positions_needed = len(shard.ids) + (len(shard.ends) + 1) * separators + context_window.size
     if positions_needed > MAX_POSITIONS:
         raise BitcipherError(f"A shard of {len(shard.ids):,} tokens is too large to count: choose smaller shards.")
-    occurrences = np.bincount(shard.ids, minlength=len(shard.words))
+    new_ids, types = shard.ids[carried:], len(shard.words)
+    counts, passages, total_passages = kernels.count_words(new_ids, shard.ends - carried, types, PASSAGE_TOKENS)
+    occurrences = counts + np.bincount(shard.ids[:carried], minlength=types)
     used = np.flatnonzero(occurrences)
     used = used[byte_order(shard.words.take(pa.array(used)))]
-    new = TokenizedShard(shard.words, shard.ids[carried:], shard.ends - carried)
-    counts = np.bincount(new.ids, minlength=len(shard.words))[used]
+    counts = counts[used]
     numbers = np.empty(len(used), np.int32)
     order_of_ranks = np.argsort(-counts, kind="stable")
     numbers[order_of_ranks] = np.arange(len(used), dtype=np.int32)
     number_of_id = np.full(len(shard.words), -1, np.int32)
     number_of_id[used] = numbers
 
-    passages, total_passages = kernels.count_passages(new.ids, new.ends, len(new.words), PASSAGE_TOKENS)
     return ShardCounts(
         words=shard.words.take(pa.array(used)),
         numbers=numbers,
@@ -126,8 +126,12 @@ def _count_pairs(
     """
     words = len(counts)
     separators = int(context_window.bands[:, 0].max())
-    tokens = kernels.flatten_tokens(shard.ids, shard.ends, number_of_id, separators, words)
-    starts, positions = kernels.positions_by_word(tokens, counts)
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    # NumPy allocates large arrays in huge pages, and numba does not.
+    tokens = np.empty(len(shard.ids) + (len(shard.ends) + 1) * separators, np.int32)
+    positions = np.empty(len(shard.ids), np.int32)
+    places = np.stack([number_of_id, starts[number_of_id].astype(np.int32)], axis=1)
+    kernels.place_tokens(shard.ids, shard.ends, places, separators, words, tokens, positions)
     # A count is at most the number of pairs in a band. int32 counts take half the cache of int64.
     max_count = len(shard.ids) * (context_window.size if context_window.summed else 1)
     totals = np.zeros(words, np.int32 if max_count < 2**31 else np.int64)

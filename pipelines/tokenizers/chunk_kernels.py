@@ -190,6 +190,16 @@ def rebuild_table(table, starts, arena, known):
 
 
 @kernel
+def fill_heads(token_starts, tokens, seen, heads):
+    """Write the rows of `heads` from the row `seen` on. Arguments are those of `expand`."""
+    for chunk in range(seen, len(token_starts) - 1):
+        size = token_starts[chunk + 1] - token_starts[chunk]
+        heads[chunk, 0] = size
+        for position in range(min(size, HEAD_TOKENS)):
+            heads[chunk, 1 + position] = tokens[token_starts[chunk] + position]
+
+
+@kernel
 def count_tokens(numbers, heads):
     """Return the number of tokens of chunks. Arguments are those of `expand`."""
     last = np.uint32(len(heads) - 1)

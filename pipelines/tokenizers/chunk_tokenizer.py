@@ -74,6 +74,9 @@ class ChunkTokenizer:
         numbers, ends, boundaries = self._number_chunks(documents, in_part)
         self._join_chunks(numbers, boundaries)
         self._tokenize_new_chunks()
+        if self._are_words:
+            return TokenizedShard(self._words, numbers, ends)
+        self._fill_heads()
         total = kernels.count_tokens(numbers, self._heads)
         ids = np.empty(total + kernels.HEAD_TOKENS, np.int32)
         ends = kernels.expand(numbers, ends, self._heads, self._token_starts, self._tokens, ids)
@@ -89,6 +92,8 @@ class ChunkTokenizer:
         self._arena = np.empty(1 << 18, np.uint8)
         self._token_starts = np.zeros(1, np.int64)
         self._tokens = np.empty(0, np.int32)
+        # Whether each chunk is one token, whose number is that of the chunk.
+        self._are_words = not self._rule.joins
         self._heads = np.zeros((1, 1 + kernels.HEAD_TOKENS), np.int32)  # see `kernels.expand`
         self._words = pa.array([], pa.large_string())
         self._joined: dict[str, int] = {}
@@ -183,10 +188,18 @@ class ChunkTokenizer:
         del results
         self._tokens = np.concatenate([self._tokens, self._number_words(tokens)])
         self._token_starts = np.concatenate([self._token_starts, self._token_starts[-1] + np.cumsum(sizes)])
-        first = np.arange(kernels.HEAD_TOKENS)
-        following = np.append(self._tokens, np.zeros(len(first), np.int32))[self._token_starts[seen:-1, None] + first]
-        heads = np.concatenate([sizes.astype(np.int32)[:, None], following], axis=1)
-        self._heads = np.concatenate([self._heads[:-1], heads, np.zeros_like(heads[:1])])
+        if self._are_words:
+            new_tokens = self._tokens[self._token_starts[seen] :]
+            self._are_words = bool((sizes == 1).all()) and np.array_equal(new_tokens, np.arange(seen, self._known))
+
+    def _fill_heads(self) -> None:
+        """Add the rows of new chunks to `_heads`."""
+        seen = len(self._heads) - 1
+        if seen < self._known:
+            heads = np.zeros((self._known + 1, self._heads.shape[1]), np.int32)
+            heads[:seen] = self._heads[:seen]
+            kernels.fill_heads(self._token_starts, self._tokens, seen, heads)
+            self._heads = heads
 
     def _number_words(self, tokens: pa.LargeStringArray) -> np.ndarray:
         """Return the number of each token, (tokens,) int32. New words get the next free numbers."""

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from pipelines.ingest.document_chunks import DocumentChunk, split_document, split_text
 from pipelines.ingest.quarantine import Quarantine
-from pipelines.ingest.raw_documents import RawDocument
+from pipelines.ingest.raw_documents import RawDocument, ReadRecord
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import Source
 
@@ -33,7 +33,8 @@ def read_source(source: Source, options: ReadOptions, quarantine: Quarantine | N
     # Imported by name, so that the library of a format is loaded only for sources of this format.
     reader = import_module(f"{__name__}.{source.format}")
     quarantine = quarantine or Quarantine(source.uri, options.max_bad_share)
-    yield from quarantine.separate(reader.read(source, options))
+    records: Iterator[ReadRecord] = reader.read(source, options)
+    yield from quarantine.separate(records)
 
 
 def read_chunks(source: Source, options: ReadOptions, quarantine: Quarantine | None = None) -> Iterator[DocumentChunk]:

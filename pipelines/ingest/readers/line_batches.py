@@ -49,10 +49,21 @@ def _split_block(block: bytes, number: int) -> Iterator[LineBatch | RawDocument]
     line_ends = np.flatnonzero(text == _LINE_FEED)
     if text[-1] != _LINE_FEED:
         line_ends = np.append(line_ends, len(text))
-    if np.diff(line_ends, prepend=-1).max() > CHUNK_CHARACTERS:  # a document that may have several chunks
-        for line, content in enumerate(block.removesuffix(b"\n").split(b"\n"), number):
-            yield RawDocument((content.removesuffix(b"\r").decode(errors="replace"),), line)
-        return
+    start = first = 0
+    # A longer line is a document that may have several chunks.
+    for line in np.flatnonzero(np.diff(line_ends, prepend=-1) > CHUNK_CHARACTERS).tolist():
+        before = int(line_ends[line - 1]) + 1 if line else 0
+        if first < line:
+            yield _make_batch(text[start:before], line_ends[first:line] - start)
+        end = int(line_ends[line])
+        yield RawDocument((content[before:end].removesuffix(b"\r").decode(),), number + line)
+        start, first = end + 1, line + 1
+    if first < len(line_ends):
+        yield _make_batch(text[start:], line_ends[first:] - start)
+
+
+def _make_batch(text: np.ndarray, line_ends: np.ndarray) -> LineBatch:
+    """Return the documents of lines of valid text, (bytes,) uint8, without a line that can have several chunks."""
     joined, offsets = np.empty(len(text), np.uint8), np.zeros(len(line_ends) + 1, np.int64)
     kinds = np.empty(len(line_ends), np.uint8)
     size = _join_lines(text, line_ends, _KINDS, joined, offsets[1:], kinds)
@@ -63,8 +74,8 @@ def _split_block(block: bytes, number: int) -> Iterator[LineBatch | RawDocument]
     if not has_text.all():
         texts = texts.filter(pa.array(has_text))
     # The search for one byte is several times as fast as that for three.
-    replacements = content.count(_REPLACEMENT) if (text == _REPLACEMENT[0]).any() else 0
-    yield LineBatch(texts, len(line_ends), replacements)
+    replacements = text.tobytes().count(_REPLACEMENT) if (text == _REPLACEMENT[0]).any() else 0
+    return LineBatch(texts, len(line_ends), replacements)
 
 
 def _as_utf8(block: bytes) -> bytes:
