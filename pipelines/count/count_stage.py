@@ -32,7 +32,7 @@ from bitcipher.counts.shard_counts import PASSAGE_TOKENS, count_shard
 from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
-from pipelines.ingest.chunk_batches import ChunkBatch, read_batches
+from pipelines.ingest.chunk_batches import BatchJoiner, ChunkBatch, read_batches
 from pipelines.ingest.held_out import HeldOut, KeptDocuments
 from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.record_counts import RecordCounts
@@ -217,24 +217,17 @@ def _tokenize_groups(
 
 def _group_chunks(chunks: Iterable[ChunkBatch], batch_bytes: int) -> Iterator[ChunkBatch]:
     """Yield the chunks of each group, which ends with the chunk that fills it."""
-    parts: list[ChunkBatch] = []
-    size = 0
+    group = BatchJoiner(batch_bytes)
     for batch in chunks:
         while len(batch.texts):
-            part = batch.slice(0, int(np.searchsorted(batch.ends, batch_bytes - size)) + 1)
+            part = batch.slice(0, int(np.searchsorted(batch.ends, batch_bytes - group.size)) + 1)
             batch = batch.slice(len(part.texts))
-            parts.append(part)
-            size += int(part.ends[-1])
-            if size >= batch_bytes:
-                group, parts, size = _concatenate(parts), [], 0
-                yield group
-    if parts:
-        yield _concatenate(parts)
-
-
-def _concatenate(parts: list[ChunkBatch]) -> ChunkBatch:
-    texts, continues = zip(*parts, strict=True)
-    return ChunkBatch(pa.concat_arrays(texts), np.concatenate(continues))
+            group.add(part)
+            if group.size >= batch_bytes:
+                full, group = group.join(), BatchJoiner(batch_bytes)
+                yield full
+    if group:
+        yield group.join()
 
 
 def _prepend(words: pa.LargeStringArray, tokens: TokenizedShard) -> tuple[pa.LargeStringArray, np.ndarray]:

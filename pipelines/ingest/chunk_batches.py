@@ -30,12 +30,63 @@ class ChunkBatch(NamedTuple):
     @property
     def ends(self) -> np.ndarray:
         """End of each chunk in the UTF-8 text of the batch, (chunks,) int64."""
-        offsets = np.frombuffer(self.texts.buffers()[1], np.int64)[self.texts.offset :][: len(self.texts) + 1]
+        offsets = self._offsets
         return offsets[1:] - offsets[0]
+
+    @property
+    def text(self) -> np.ndarray:
+        """UTF-8 text of all chunks, (bytes,) uint8."""
+        offsets = self._offsets
+        # An array of empty strings can lack the buffer of bytes.
+        return np.frombuffer(self.texts.buffers()[2] or b"", np.uint8)[offsets[0] : offsets[-1]]
+
+    @property
+    def _offsets(self) -> np.ndarray:
+        return np.frombuffer(self.texts.buffers()[1], np.int64)[self.texts.offset :][: len(self.texts) + 1]
 
     def slice(self, start: int, stop: int | None = None) -> "ChunkBatch":
         """Return the chunks from `start` to `stop`, without a copy."""
         return ChunkBatch(self.texts[start:stop], self.continues[start:stop])
+
+
+class BatchJoiner:
+    """Joins batches to one. The text of a batch is copied when it is added, so its memory serves for the next one.
+
+    New memory costs more than the copy: with a list of batches, reading takes 1.3 times as long.
+
+    Args:
+        capacity: expected number of bytes. Memory that is not filled is not used.
+
+    Attributes:
+        size: number of bytes of the added batches.
+    """
+
+    def __init__(self, capacity: int):
+        self._text = np.empty(capacity, np.uint8)
+        self._ends = [np.zeros(1, np.int64)]
+        self._continues: list[np.ndarray] = []
+        self.size = 0
+
+    def __bool__(self) -> bool:
+        """Return whether there is a batch."""
+        return bool(self._continues)
+
+    def add(self, batch: ChunkBatch) -> None:
+        """Add a batch."""
+        text = batch.text
+        if self.size + len(text) > len(self._text):
+            more = np.empty(max(len(text), len(self._text)), np.uint8)
+            self._text = np.concatenate([self._text[: self.size], more])
+        self._text[self.size : self.size + len(text)] = text
+        self._ends.append(self.size + batch.ends)
+        self._continues.append(batch.continues)
+        self.size += len(text)
+
+    def join(self) -> ChunkBatch:
+        """Return all added batches as one."""
+        offsets, continues = np.concatenate(self._ends), np.concatenate(self._continues)
+        buffers = (pa.py_buffer(offsets), pa.py_buffer(self._text[: self.size]))
+        return ChunkBatch(pa.LargeStringArray.from_buffers(len(continues), *buffers), continues)
 
 
 def read_batches(source: Source, options: ReadOptions, quarantine: Quarantine | None = None) -> Iterator[ChunkBatch]:

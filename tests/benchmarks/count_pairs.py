@@ -11,7 +11,7 @@ import pyarrow as pa
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.segment import write_part
 from bitcipher.counts.shard_counts import count_shard
-from pipelines.ingest.chunk_batches import read_batches
+from pipelines.ingest.chunk_batches import BatchJoiner, read_batches
 from pipelines.ingest.read_options import ReadOptions
 from pipelines.ingest.sources import list_sources
 from pipelines.tokenizers.registry import make_tokenizer
@@ -20,12 +20,13 @@ from pipelines.tokenizers.registry import make_tokenizer
 def read_corpus(file: str) -> pa.LargeStringArray:
     """Return all documents as an array, read as a build reads them."""
     (source,) = list_sources([file])
-    batches = list(read_batches(source, ReadOptions()))
-    chunks = pa.concat_arrays([batch.texts for batch in batches])
-    continues = np.concatenate([batch.continues for batch in batches])
+    joiner = BatchJoiner(source.size)
+    for batch in read_batches(source, ReadOptions()):
+        joiner.add(batch)
+    chunks = joiner.join()
     # The chunks of a document follow one another in memory.
-    _, offsets, text = chunks.buffers()
-    ends = np.frombuffer(offsets, np.int64)[1:][~continues]
+    ends = chunks.ends[~chunks.continues]
+    text = pa.py_buffer(chunks.text)
     return pa.LargeStringArray.from_buffers(len(ends), pa.py_buffer(np.append(0, ends)), text)
 
 

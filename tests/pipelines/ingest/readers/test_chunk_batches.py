@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bitcipher.errors import BitcipherError
 from pipelines.ingest import chunk_batches, document_chunks
-from pipelines.ingest.chunk_batches import batch_chunks, read_batches
+from pipelines.ingest.chunk_batches import BatchJoiner, batch_chunks, read_batches
 from pipelines.ingest.document_chunks import DocumentChunk
 from pipelines.ingest.quarantine import Quarantine
 from pipelines.ingest.raw_documents import BadRecord
@@ -121,3 +121,16 @@ def test_slices_of_a_batch():
     assert part.ends.tolist() == [0, 3]
     assert part.texts == pa.array(["", "abc"], pa.large_string())
     assert np.array_equal(part.continues, [False, False])
+
+
+@pytest.mark.parametrize("capacity", [0, 1, 100])
+def test_joined_batches_have_the_chunks_of_all(capacity):
+    chunks = [DocumentChunk(text, at % 3 == 0) for at, text in enumerate(["é", "", "abc", "", "", "wörter", "z"])]
+    (batch,) = batch_chunks(chunks)
+    joiner = BatchJoiner(capacity)
+    assert not joiner
+    for part in (batch.slice(0, 2), batch.slice(2, 5), batch.slice(5)):
+        joiner.add(part)
+    assert joiner
+    assert joiner.size == len("éabcwörterz".encode())
+    assert chunks_of([joiner.join()]) == chunks
