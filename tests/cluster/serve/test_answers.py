@@ -54,9 +54,9 @@ def test_vectors_of_words_and_of_any_string(client, vectors):
 
 
 @pytest.mark.parametrize(("word", "other"), [("w1", None), ("w1", "w4")])
-def test_explanation_is_that_of_the_library(client, served_build, vectors, word, other):
+def test_explanation_is_that_of_the_library(client, served_build, word, other):
     found = client.get("/explain", params={"word": word, "topn": 5} | ({"other": other} if other else {})).json()
-    expected = vectors.explain(word, other, 5, counts=open_build(served_build).counts_of_vectors)
+    expected = open_build(served_build).explain(word, other, 5)
     assert found["words"] == [each for each in (word, other) if each]
     assert (found["similarity"], found["rest"]) == (expected.similarity, expected.rest)
     assert [tuple(each.values()) for each in found["contributions"]] == [tuple(each) for each in expected.contributions]
