@@ -1,6 +1,7 @@
 """Batches of chunks have the chunks, and lead to the same quarantine, as documents that are read one at a time."""
 
 import io
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -63,7 +64,7 @@ def test_lines_of_any_length(stored, content, read_bytes, limit):
     source = Source(uri="a.txt", size=len(content), format="text")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(byte_streams, "BUFFER_BYTES", read_bytes)
-        streams = [io.BufferedReader(io.BytesIO(content)) for _ in range(2)]
+        streams: list[Any] = [io.BufferedReader(io.BytesIO(content)) for _ in range(2)]
         lines = list(byte_streams.iter_lines(streams[0], source, limit))
         blocks = list(byte_streams.iter_line_blocks(streams[1], source, limit))
     found = []
