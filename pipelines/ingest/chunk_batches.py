@@ -52,7 +52,7 @@ class ChunkBatch(NamedTuple):
 class BatchJoiner:
     """Joins batches to one. The text of a batch is copied when it is added, so its memory serves for the next one.
 
-    New memory costs more than the copy: with a list of batches, reading takes 1.3 times as long.
+    The first use of memory can cost more than the copy, above all on virtual machines.
 
     Args:
         capacity: expected number of bytes. Memory that is not filled is not used.

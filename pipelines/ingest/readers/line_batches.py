@@ -1,7 +1,7 @@
 """Lines of plain text as Arrow arrays.
 
-A file of short lines has millions of documents. Read as strings, one at a time, they cost 77 ms of CPU time per MB, and
-as arrays 4 ms (AMD EPYC). The documents are the same.
+A file of short lines has millions of documents. Read as strings, one at a time, lines of 210 bytes cost 30 ms of CPU
+time per MB, and as arrays 4 ms (AMD EPYC). The documents are the same.
 """
 
 from collections.abc import Iterator
