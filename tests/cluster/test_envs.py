@@ -66,7 +66,7 @@ def named(objects: list[dict[str, Any]], kind: str) -> set[str]:
 
 
 def command_lines() -> list[str]:
-    texts = [path.read_text() for path in ENVS.iterdir()] + [(ENVS.parent / "README.md").read_text()]
+    texts = [path.read_text() for path in ENVS.iterdir() if path.is_file()] + [(ENVS.parent / "README.md").read_text()]
     entrypoints = [job["spec"]["entrypoint"].removeprefix("python -m cluster.cli.main ") for job in RAY_JOBS]
     return entrypoints + [line for text in texts for line in BUILD_COMMAND.findall(text)]
 

@@ -15,7 +15,8 @@ ENVS = Path(cluster.__file__).parent / "envs"
 SCRIPT = ENVS / "pin_images.py"
 DIGEST = "sha256:" + "4e" * 32
 IMAGE = re.compile(r"^[^#\n]*(?:image: (?:&image )?|PYTHON_IMAGE=)(\S+:\S+)$", re.MULTILINE)
-FILES = [path for path in sorted(ENVS.iterdir()) if path.name == "Dockerfile" or IMAGE.search(path.read_text())]
+PATHS = [path for path in sorted(ENVS.iterdir()) if path.is_file()]
+FILES = [path for path in PATHS if path.name == "Dockerfile" or IMAGE.search(path.read_text())]
 
 
 def placeholder() -> str:
