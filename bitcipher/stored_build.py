@@ -152,7 +152,9 @@ class Build(CountMatrices):
     def _marginals(self) -> Marginals:
         """Number of pairs of each word: those of the vectors of this version if they have them, else from all pairs."""
         if self._manifest.has_own_vectors:
-            stored = ContextVectors.read(self._manifest.vectors_folder(self.uri))
+            is_given = self._given_vectors is not None
+            folder = self._manifest.vectors_folder(self.uri)
+            stored = ContextVectors.read(folder) if is_given else self.context_vectors
             if stored is not None and len(stored.marginals.sums) == block_count(self.window, self.summed):
                 return stored.marginals
         return super()._marginals

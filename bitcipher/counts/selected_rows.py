@@ -63,7 +63,7 @@ def iter_selected(
         found = _select_group(groups, group, numbers_of_words[segment], window)
         return SelectedRows(*(renumber(block, ranks[segment]) for block in found))
 
-    return iter_groups(segments, select, threads)
+    return _iter_groups(segments, select, threads)
 
 
 def iter_among(
@@ -76,10 +76,10 @@ def iter_among(
         found = _select_among(groups, group, numbers_of_words[segment])
         return renumber(found, ranks[segment])
 
-    return iter_groups(segments, select, threads)
+    return _iter_groups(segments, select, threads)
 
 
-def iter_groups(
+def _iter_groups(
     segments: Sequence[Sequence[str]], select: Callable[[PairGroups, int, int], Selected], threads: int
 ) -> Iterator[Selected]:
     """Yield what a function returns for each row group of segments, in a fixed order.

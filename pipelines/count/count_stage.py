@@ -1,16 +1,16 @@
 """Counting: from the sources of a task to the words and pairs of each of its shards.
 
-**Tasks** are units of work, each with one or more sources, or with some shards of a large source. They depend only on
-the sources and the shard size. So the same sources give the same tasks on a laptop and on a cluster. The id of a task
-is a hash of the content of its sources, so a finished task is recognized after its files are renamed.
+**Tasks** are units of work, each with one or more sources, or with some shards of a source. They depend only on the
+sources that are counted together and the shard size. So the same sources give the same tasks on a laptop and on a
+cluster. The id of a task is a hash of the content of its sources, so a finished task is recognized after its files are
+renamed.
 
 **Batches** are parts of a shard that fit in memory. The counts of all batches add up to those of the shard. A document
 that continues in the next batch is split at the end of a passage of 2,000 tokens, because passages are the unit of
 document frequencies. The last tokens before the split are repeated in the next batch as left context.
 
 **The stage** counts documents as soon as it has read them, so nothing accumulates between reading and counting. Each
-batch is written as a sorted segment, and these segments are merged. In threads of one process, one thread tokenizes
-while the others read, count pairs and write.
+batch is written as a sorted segment, and these segments are merged.
 """
 
 import hashlib

@@ -4,28 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pair_blocks import block_of
 
 from bitcipher import BitcipherError
 from bitcipher.counts.merge import renumber
-from bitcipher.counts.pairs import PairBlock, limit_window, select_pairs, write_pairs
+from bitcipher.counts.pairs import limit_window, select_pairs, write_pairs
 from bitcipher.counts.selected_rows import iter_among, iter_selected, select_words
 
 WORDS = 12
-DTYPES = (np.int32, np.int16, np.int64, np.int32, np.int64)
-
-
-def block_of(rows):
-    """Return a block of (left, offset, {right: count})."""
-    pairs = [pair for _, _, counts in rows for pair in sorted(counts.items())]
-    columns = (
-        [left for left, _, _ in rows],
-        [offset for _, offset, _ in rows],
-        [len(counts) for _, _, counts in rows],
-        [right for right, _ in pairs],
-        [count for _, count in pairs],
-    )
-    return PairBlock(*(np.array(column, dtype) for column, dtype in zip(columns, DTYPES, strict=True)))
-
 
 words = st.integers(0, WORDS - 1)
 rows = st.tuples(words, st.integers(0, 5), st.dictionaries(words, st.integers(1, 2**53), min_size=1))
