@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +20,9 @@ from bitcipher.table.manifest import MANIFEST
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.version_manifest import CountedVersion
 from bitcipher.versions import find_version, manifest_uri, versions
+
+if TYPE_CHECKING:
+    from bitcipher.explain.explainer import Explainer
 
 
 def open_build(
@@ -117,9 +122,25 @@ class Build(CountMatrices):
             BitcipherError: if the vectors are of mode cipher, were made from other counts, or a file is damaged.
             UnknownWordError: if a word has no row.
         """
-        from bitcipher.explain.explainer import explain
+        return self.explainer([word] if other is None else [word, other]).explain(word, other, topn)
 
-        return explain(self.vectors, self.counts_of_vectors, word, other, topn, self.context_vectors)
+    def explainer(self, only: Sequence[Key] | None = None) -> "Explainer":
+        """Return an object that explains many vectors and similarities.
+
+        Args:
+            only: words or row numbers whose counts are read at once. Those of others are read when they are needed.
+
+        Raises:
+            BitcipherError: if the vectors are of mode cipher, were made from other counts, or a file is damaged.
+            UnknownWordError: if a word has no row.
+        """
+        from bitcipher.explain.explainer import Explainer
+
+        with ThreadPoolExecutor(1) as pool:
+            # Files are hashed when they are opened.
+            context_vectors = pool.submit(lambda: self.context_vectors)
+            vectors, counts = self.vectors, self.counts_of_vectors
+            return Explainer(vectors, counts, only, context_vectors.result())
 
     def infer(self, contexts: Iterable[Sequence[str]], word: str) -> np.ndarray:
         """Return the vector of a word from sentences that contain it, (d,) float32 of length 1, or zeros.

@@ -135,10 +135,15 @@ class Vocabulary:
         """Return the rank of each word, (n,) int32. Words outside the vocabulary have the rank of `<oov>`."""
         return np.asarray(pc.index_in(words, self.words).fill_null(self.oov_rank), np.int32)
 
+    @cached_property
+    def by_bytes(self) -> np.ndarray:
+        """Ranks in the order of the words' bytes, (N,) int32."""
+        return byte_order(self.words).astype(np.int32)
+
     def row_order(self) -> np.ndarray:
         """Return the position of each rank in the order of the words' bytes, (N,) int64: the order of merged rows."""
         order = np.empty(len(self), np.int64)
-        order[byte_order(self.words)] = np.arange(len(self))
+        order[self.by_bytes] = np.arange(len(self))
         return order
 
     def to_table(self) -> pa.Table:

@@ -16,7 +16,7 @@ from bitcipher.counts.segment import check_numbers, iter_words
 from bitcipher.counts.word_ranges import WordRange
 from bitcipher.errors import BitcipherError
 from bitcipher.kernel_cache import kernel
-from bitcipher.vocabulary import Vocabulary, byte_order
+from bitcipher.vocabulary import Vocabulary
 
 _ONE = np.uint64(1)
 
@@ -49,16 +49,15 @@ class SegmentRanks:
 
 
 class RankFinder:
-    """Finds the ranks of the words of segments. It sorts the vocabulary once.
+    """Finds the ranks of the words of segments.
 
     Args:
         vocabulary: the vocabulary.
     """
 
     def __init__(self, vocabulary: Vocabulary):
-        order = byte_order(vocabulary.words)
-        self._sorted = pa.table({"word": vocabulary.words.take(pa.array(order))})
-        self._ranks = order.astype(np.int32)
+        self._ranks = vocabulary.by_bytes
+        self._sorted = pa.table({"word": vocabulary.words.take(pa.array(self._ranks))})
         self._oov_rank = vocabulary.oov_rank
 
     def find(self, parts: Sequence[str], words: int) -> SegmentRanks:

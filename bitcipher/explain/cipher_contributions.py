@@ -15,11 +15,11 @@ from bitcipher.embedding.cipher_embedding import CipherEmbedding
 from bitcipher.embedding.row_blocks import block_slices
 from bitcipher.explain import kernels
 from bitcipher.explain.contributions import Contribution, ContributionArrays, DimensionShare
-from bitcipher.explain.explained_vectors import ExplainedVectors
+from bitcipher.explain.explained_vectors import ExplainedVectors, LastRows
 from bitcipher.rows.cipher_rows import CipherRows
 from bitcipher.rows.provenance import UnknownProvenanceError
 from bitcipher.rows.symmetric_counts import symmetric_counts
-from bitcipher.rows.word_rows import WordRows
+from bitcipher.rows.word_rows import ContextCounts, WordRows
 
 
 class Slopes(NamedTuple):
@@ -53,18 +53,15 @@ class CipherContributions:
         self._counts = counts
         self._mean, self._matrix = (provenance.arrays[name].astype(np.float64) for name in ("mean", "matrix"))
         self._code = CipherRows(embedding, counts.vocabulary)
-        mask = None
-        if explained.selected is not None:
-            mask = np.zeros(len(vectors), bool)
-            mask[explained.selected] = True
+        self._window = provenance.window
         # Mode sum needs only the sum over offsets of each context word's counts, unless logs are taken per offset.
-        sum_offsets = embedding.mode == "sum" and embedding.log != "counts"
-        self._rows = WordRows(symmetric_counts(counts, provenance.window, mask, sum_offsets), len(vectors))
-        self._raw: np.ndarray | None = None
+        self._sum_offsets = embedding.mode == "sum" and embedding.log != "counts"
+        self._rows = LastRows(self._read_rows, explained.selected)
+        self._table: tuple[WordRows, np.ndarray] | None = None
 
     def arrays(self, row: int, other: int) -> ContributionArrays:
         """Return all contributions to the cosine of a word's vector with the direction of another word or itself."""
-        pairs = self._rows[row]
+        pairs = self._rows.of(np.array([row, other]))[row]
         shares, slopes = self._slopes(row, other)
         blocks = self._code.block_of(pairs.offsets)
         products = (self._code.ciphers(pairs.contexts) * slopes[blocks]).sum(axis=1)
@@ -73,7 +70,7 @@ class CipherContributions:
 
     def dimensions(self, row: int, other: int, topn: int, topn_contexts: int) -> list[DimensionShare]:
         """Return the dimensions with the strongest contributions, each with its strongest context words."""
-        pairs = self._rows[row]
+        pairs = self._pairs(row)
         shares, slopes = self._slopes(row, other)
         blocks = self._code.block_of(pairs.offsets)
         factors = self._code.transform_counts(pairs.counts)
@@ -91,18 +88,21 @@ class CipherContributions:
 
     def strongest(self, rows: np.ndarray, topn: int) -> Iterator[list[Contribution]]:
         """Yield the strongest contributions to the similarity of each of many rows with itself."""
-        if self._raw is None:
-            self._raw = self._code.embedding.table(self._counts)
+        if self._table is None:
+            self._table = self._read_rows(), self._code.embedding.table(self._counts)
+        every, raw = self._table
         for block in block_slices(len(rows)):
-            yield from self._strongest_of(rows[block], topn, self._slopes_of_rows(self._raw, rows[block]))
+            yield from self._strongest_of(every, rows[block], topn, self._slopes_of_rows(raw, rows[block]))
 
-    def _strongest_of(self, rows: np.ndarray, topn: int, slopes: np.ndarray) -> list[list[Contribution]]:
-        block = self._rows.block
-        starts = np.stack([self._rows.first_rows[rows], self._rows.last_rows[rows]], axis=1)
+    def _strongest_of(
+        self, every: WordRows, rows: np.ndarray, topn: int, slopes: np.ndarray
+    ) -> list[list[Contribution]]:
+        block = every.block
+        starts = np.stack([every.first_rows[rows], every.last_rows[rows]], axis=1)
         codes = self._code.codes
         strongest = kernels.strongest_of_ciphers(
             starts,
-            self._rows.first_pairs,
+            every.first_pairs,
             self._code.block_of(block.offset.astype(np.int64)),
             block.right,
             block.count,
@@ -124,8 +124,20 @@ class CipherContributions:
             for columns in zip(*strongest, strict=True)
         ]
 
+    def _pairs(self, row: int) -> ContextCounts:
+        return self._rows.of(np.array([row]))[row]
+
+    def _read_rows(self, rows: np.ndarray | None = None) -> WordRows:
+        """Return the rows of some words, by default of all."""
+        selected = None
+        if rows is not None:
+            selected = np.zeros(len(self._vectors), bool)
+            selected[rows] = True
+        pairs = symmetric_counts(self._counts, self._window, selected, self._sum_offsets)
+        return WordRows(pairs, len(self._vectors))
+
     def _slopes(self, row: int, other: int) -> Slopes:
-        sums = self._code.sums(self._rows[row])
+        sums = self._code.sums(self._pairs(row))
         if not sums.any():
             return Slopes(np.zeros_like(sums), np.zeros_like(sums))
         raw = self._code.raw_row(sums)

@@ -23,7 +23,7 @@ class Explainer:
     Args:
         vectors: vectors of a build, of mode cat, sum or spectral.
         counts: the counts that they were made from, see `bitcipher.stored_build.Build.counts_of_vectors`.
-        only: words or row numbers to explain, by default all. With fewer words, less is read and stored.
+        only: words or row numbers whose counts are read at once. Those of other words are read when they are needed.
         context_vectors: those of the folder of the vectors, in mode spectral. Without them, all counts are read.
 
     Raises:
@@ -50,6 +50,36 @@ class Explainer:
             if isinstance(embedding, CipherEmbedding)
             else SpectralContributions(explained, embedding)
         )
+
+    def open_index(self, folder: str) -> bool:
+        """Find the counts of words in an index from now on, if a folder has the one of these vectors.
+
+        Args:
+            folder: local folder of the index.
+
+        Returns:
+            Whether the folder has the index.
+
+        Raises:
+            BitcipherError: if the vectors are not of mode spectral, or the index is damaged.
+        """
+        return self._indexed_contributions().open_index(folder)
+
+    def write_index(self, folder: str) -> None:
+        """Write an index of the weighted pairs of all words, 8 bytes per pair, from which explanations are faster.
+
+        Args:
+            folder: local folder of the index. One of other vectors is replaced.
+
+        Raises:
+            BitcipherError: if the vectors are not of mode spectral, or the folder cannot be written.
+        """
+        self._indexed_contributions().write_index(folder)
+
+    def _indexed_contributions(self) -> SpectralContributions:
+        if not isinstance(self._contributions, SpectralContributions):
+            raise BitcipherError("Only explanations of vectors of mode spectral have an index: explain these without.")
+        return self._contributions
 
     def explain(self, word: Key, other: Key | None = None, topn: int = 10) -> Explanation:
         """Return the contributions to the similarity of two words, or of a word with itself.

@@ -20,16 +20,15 @@ from bitcipher.embedding.row_blocks import block_slices
 from bitcipher.embedding.spectral.basis import Basis
 from bitcipher.embedding.spectral.operand import Operand
 from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
+from bitcipher.errors import BitcipherError
 from bitcipher.explain import kernels
 from bitcipher.explain.contributions import Contribution, ContributionArrays
-from bitcipher.explain.explained_vectors import ExplainedVectors
+from bitcipher.explain.explained_vectors import ExplainedVectors, LastRows
 from bitcipher.rows.context_vectors import ContextVectors
-from bitcipher.rows.spectral_rows import SpectralRows
+from bitcipher.rows.row_index import RowIndex, find_row_index, write_row_index
+from bitcipher.rows.spectral_rows import SpectralRows, iter_rows
 from bitcipher.spelling.spelling import Spelling
 from bitcipher.vocabulary import OOV
-
-# Weighted pairs that are in memory at once, with about 100 bytes each while they are made.
-PAIRS_AT_ONCE = 1 << 23
 
 
 class SpectralContributions:
@@ -49,28 +48,41 @@ class SpectralContributions:
         self._contexts = explained.context_vectors or ContextVectors.from_counts(
             explained.counts, self._window, basis, embedding
         )
-        self._last: tuple[np.ndarray, SpectralRows] | None = None
-        if explained.selected is not None:
-            self._read_rows(explained.selected)
+        self._index: RowIndex | None = None
+        self._digests = explained.provenance.digests
+        self._rows = LastRows(self._read_rows, explained.selected)
+
+    def open_index(self, folder: str) -> bool:
+        """Find rows in an index from now on, if a folder has that of these vectors; return whether it does."""
+        self._index = find_row_index(folder, self._made_from(), len(self._columns))
+        return self._index is not None
+
+    def write_index(self, folder: str) -> None:
+        """Write an index of the rows of all words into a folder."""
+        marginals, words = self._contexts.marginals, np.arange(len(self._columns))
+        parts = iter_rows(self._counts, self._window, self._columns, marginals, words)
+        write_row_index(folder, self._made_from(), len(marginals.sums), (rows for _, rows in parts))
 
     def arrays(self, row: int, other: int) -> ContributionArrays:
         """Return all contributions to the cosine of a word's vector with the direction of another word or itself."""
-        rows = self._read_rows(np.array([row, other]))
-        units = np.stack([self._context_units(np.array([row]))[0][0], self._unit(row), self._unit(other)], axis=1)
+        rows = self._rows.of(np.array([row, other]))
+        units = np.stack([self._context_units(np.array([row]))[0][0], self._unit(row), self._unit(other)])
+        directions = self._contexts.transform(units)
         offsets, contexts, products = [], [], []
-        for block, of_contexts in self._contexts.products(units):
+        for block in self._contexts.blocks:
             columns, weights = rows.pairs(row, block)
             offsets.append(np.full(len(columns), rows.offset_of(block)))
             contexts.append(rows.rank_of_column[columns])
-            products.append(weights.astype(np.float64)[:, None] * of_contexts[columns])
+            of_contexts = self._contexts.products(block, columns, directions)
+            products.append(weights.astype(np.float64)[:, None] * of_contexts)
         of_pairs = np.concatenate(products)
         # The product of a row with its own direction is its length.
         length = of_pairs[:, 0].sum()
         own, weights = (of_pairs[:, column] / (length if length > 0 else 1) for column in (1, 2))
         ngrams, parts = self._parts_of_spelling(row)
         # The vector's product with itself is 1.
-        whole = own.sum() + (parts @ units[:, 1]).sum()
-        weights, shares = (each / (whole if whole > 0 else 1) for each in (weights, parts @ units[:, 2]))
+        whole = own.sum() + (parts @ units[1]).sum()
+        weights, shares = (each / (whole if whole > 0 else 1) for each in (weights, parts @ units[2]))
         return ContributionArrays(
             np.concatenate(offsets),
             np.concatenate(contexts),
@@ -82,28 +94,11 @@ class SpectralContributions:
     def strongest(self, rows: np.ndarray, topn: int) -> Iterator[list[Contribution]]:
         """Yield the strongest contributions to the similarity of each of many rows with itself.
 
-        The pairs of as many words as fit in memory are read at once, while those of the words before are used.
+        The pairs of as many words as fit in memory are read at once.
         """
-        # A word has at most as many distinct pairs as pairs, and as there are pairs of a word.
-        marginals = self._contexts.marginals.sums
-        most = np.minimum(marginals[-1, rows], len(marginals) * marginals.shape[1])
-        share = 1.0
-
-        def read(start: int) -> tuple[int, SpectralRows]:
-            nonlocal share
-            sizes = np.cumsum(most[start:])
-            stop = start + max(1, int(np.searchsorted(sizes, PAIRS_AT_ONCE / share)))
-            found = self._select_rows(rows[start:stop])
-            share = max(1, len(found.rows.contexts)) / max(1, int(sizes[min(stop, len(rows)) - start - 1]))
-            return min(stop, len(rows)), found
-
-        with ThreadPoolExecutor(1) as pool:
-            start, reading = 0, pool.submit(read, 0) if len(rows) else None
-            while reading is not None:
-                stop, found = reading.result()
-                reading = pool.submit(read, stop) if stop < len(rows) else None
-                yield from self._strongest_of(found, rows[start:stop], topn)
-                start = stop
+        marginals = self._contexts.marginals
+        for part, found in iter_rows(self._counts, self._window, self._columns, marginals, rows):
+            yield from self._strongest_of(found, rows[part], topn)
 
     def _strongest_of(self, found: SpectralRows, rows: np.ndarray, topn: int) -> Iterator[list[Contribution]]:
         norms = self._vectors.norms[rows].astype(np.float32)[:, None]
@@ -134,16 +129,20 @@ class SpectralContributions:
                 if weight
             ]
 
-    def _read_rows(self, rows: np.ndarray) -> SpectralRows:
-        """Return the weighted rows of some words. They are read again when the last ones lack one."""
-        if self._last is None or not np.isin(rows, self._last[0]).all():
-            self._last = rows, self._select_rows(rows)
-        return self._last[1]
+    def _made_from(self) -> dict[str, str]:
+        if self._contexts.sha256 is None or "counts" not in self._digests:
+            raise BitcipherError(
+                "These vectors were stored without context vectors, which an index of explanations is made from: make "
+                "them again with `bitcipher embed`."
+            )
+        return {"counts": self._digests["counts"], "context_vectors": self._contexts.sha256}
 
-    def _select_rows(self, rows: np.ndarray) -> SpectralRows:
+    def _read_rows(self, rows: np.ndarray) -> SpectralRows:
+        if self._index is not None:
+            return self._index.rows(rows, self._columns)
         selected = np.zeros(len(self._columns), bool)
         selected[rows] = True
-        return SpectralRows(self._counts, self._window, self._columns, self._contexts.marginals, selected)
+        return SpectralRows.of_words(self._counts, self._window, self._columns, self._contexts.marginals, selected)
 
     def _scales_of_spelling(self, rows: np.ndarray, units: np.ndarray) -> np.ndarray:
         """Return the number that each word's contributions are divided by, in addition to the product of row and unit.

@@ -37,13 +37,21 @@ class ContextVectors:
         tables: Cⱼ for each block j in use, (C, d): one row per context word, in the order of the columns of Mⱼ.
         transform: (d, d) float64.
         marginals: number of pairs of each word, by which the counts are weighted.
+        sha256: SHA-256 of the file that they were read from, or None.
 
     Attributes:
-        marginals: the argument `marginals`.
+        marginals, sha256: the arguments of the same names.
     """
 
-    def __init__(self, tables: Mapping[int, Operand], transform: np.ndarray, marginals: Marginals):
+    def __init__(
+        self,
+        tables: Mapping[int, Operand],
+        transform: np.ndarray,
+        marginals: Marginals,
+        sha256: str | None = None,
+    ):
         self.marginals = marginals
+        self.sha256 = sha256
         self._tables = tables
         self._transform = transform
 
@@ -65,7 +73,7 @@ class ContextVectors:
             embedding: the embedding that made the vectors.
         """
         marginals, columns = stream_marginals(counts, window), basis.columns(counts.vocabulary)
-        rows = SpectralRows(counts, window, columns, marginals, columns >= 0).rows
+        rows = SpectralRows.of_words(counts, window, columns, marginals, columns >= 0).rows
         directions = Operand.exact(basis.scaled_directions)
         contexts, vector_size = int(columns.max(initial=-1)) + 1, directions.values.shape[1]
         tables: dict[int, Operand] = {}
@@ -95,7 +103,7 @@ class ContextVectors:
             tensors = locate_tensors(stream)
             names = ("transform", "marginals", "all_shares")
             transform, *marginals = (tensors[name].read(stream) for name in names)
-        return cls(_StoredTables(uri, tensors), transform, Marginals(*marginals))
+        return cls(_StoredTables(uri, tensors), transform, Marginals(*marginals), entry.sha256)
 
     def to_bytes(self) -> Iterator[bytes]:
         """Yield the content of the file."""
@@ -115,16 +123,16 @@ class ContextVectors:
         """The blocks in use."""
         return sorted(self._tables)
 
-    def products(self, directions: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield each block in use, and the products of its context vectors with directions, (C, m) float64.
+    def products(self, block: int, columns: np.ndarray, directions: np.ndarray) -> np.ndarray:
+        """Return the products of the vectors of some context words in a block with directions, (n, m) float64.
 
         Args:
-            directions: (d, m) float64.
+            block: the block, one of those in use.
+            columns: (n,) int32, columns of the context words.
+            directions: (m, d) float64, directions as `transform` returns them.
         """
-        transformed = np.ascontiguousarray(self.transform(directions.T))
-        for block in self.blocks:
-            values, scales = self._tables[block]
-            yield block, _multiply(values, scales, transformed)
+        values, scales = self._tables[block]
+        return _multiply(values, scales, columns, directions)
 
     def table(self, block: int) -> Operand:
         """Return Cⱼ for the block j."""
@@ -150,29 +158,37 @@ class ContextVectors:
 
 
 @kernel(fastmath=True)
-def _multiply(values, scales, directions):
-    """Return the products of rows, whose values have a scale, with directions, (C, m) float64."""
-    result = np.empty((len(values), len(directions)))
-    for row in range(len(values)):
+def _multiply(values, scales, rows, directions):
+    """Return the products of some rows, whose values have a scale, with directions, (n, m) float64."""
+    result = np.empty((len(rows), len(directions)))
+    for index in range(len(rows)):
+        row = rows[index]
         for column in range(len(directions)):
             product = 0.0
             for i in range(values.shape[1]):
                 product += values[row, i] * directions[column, i]
-            result[row, column] = product * scales[row]
+            result[index, column] = product * scales[row]
     return result
 
 
 class _StoredTables(Mapping[int, Operand]):
-    """The tables in a file. A table is read whenever it is used."""
+    """The tables in a file. A table is mapped or, from an object store, read whenever it is used."""
 
     def __init__(self, uri: str, tensors: Mapping[str, LocatedTensor]):
         self._uri = uri
+        self._path = storage.local_path(uri)
         self._tensors = tensors
         self._blocks = [int(name.split(".")[1]) for name in tensors if name.endswith(".values")]
 
     def __getitem__(self, block: int) -> Operand:
+        return Operand(*(self._open(self._tensors[f"block.{block}.{field}"]) for field in Operand._fields))
+
+    def _open(self, tensor: LocatedTensor) -> np.ndarray:
+        mapped = None if self._path is None else tensor.map(self._path)
+        if mapped is not None:
+            return mapped
         with storage.reading(self._uri) as stream:
-            return Operand(*(self._tensors[f"block.{block}.{field}"].read(stream) for field in Operand._fields))
+            return tensor.read(stream)
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._blocks)

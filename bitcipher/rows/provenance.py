@@ -76,6 +76,7 @@ class ProvenanceRecord(Record):
     embedding: dict[str, Any] | None = None
     options: CountRecord = CountRecord()
     total_passages: Annotated[int, Field(ge=0)] | None = None
+    digests: dict[str, str] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class Provenance:
             `Basis` (mode spectral).
         summed: whether offsets were added up while counting.
         total_passages: number of passages of the corpus, or None if the manifest does not record it.
+        digests: digests of the words and the counts, by "words" and "counts".
     """
 
     embedding: CipherEmbedding | SpectralEmbedding
@@ -96,6 +98,7 @@ class Provenance:
     arrays: dict[str, np.ndarray]
     summed: bool
     total_passages: int | None
+    digests: dict[str, str]
 
 
 def read_provenance(vectors: VectorTable, purpose: str) -> Provenance:
@@ -127,7 +130,9 @@ def read_provenance(vectors: VectorTable, purpose: str) -> Provenance:
             "them again with `bitcipher embed`."
         )
     options = (SpectralRecord if mode == SPECTRAL else CipherRecord).parse(record.embedding, EMBEDDING_SOURCE)
-    return Provenance(options.make(), options.window, arrays, record.options.summed, record.total_passages)
+    return Provenance(
+        options.make(), options.window, arrays, record.options.summed, record.total_passages, record.digests
+    )
 
 
 def check_counts_match(vectors: VectorTable, counts: MergedCounts) -> None:

@@ -73,6 +73,12 @@ class LocatedTensor(NamedTuple):
             rest = rest[read:]
         return tensor
 
+    def map(self, path: str) -> np.ndarray | None:
+        """Return the tensor memory-mapped copy-on-write from its local file; None if it is empty or not aligned."""
+        if not math.prod(self.shape) or self.offset % self.dtype.itemsize:
+            return None
+        return np.asarray(np.memmap(path, self.dtype, "c", self.offset, self.shape))
+
 
 def locate_tensors(stream: IO[bytes]) -> dict[str, LocatedTensor]:
     """Return the tensors of a file of `iter_tensors` by name, given a stream at its beginning.

@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from bitcipher.cores import available_cores
-from bitcipher.counts.merged_counts import MergedCounts
 from bitcipher.errors import BitcipherError
 from bitcipher.explain.contributions import Explanation
-from bitcipher.explain.explainer import explain
+from bitcipher.explain.explainer import Explainer
 from bitcipher.files import storage
 from bitcipher.rows.context_vectors import ContextVectors
 from bitcipher.stored_build import open_build
 from bitcipher.table.keys import Key
+from bitcipher.terminal import print_text
 from bitcipher.vectors import hub
 from bitcipher.vectors.cipher_vectors import CipherVectors
 from bitcipher.vectors.exact_search import ExactSearch
@@ -66,12 +66,13 @@ class ServedVersion:
         build: the build, or the folder or file of the vectors.
         location: where the vectors are stored.
         queue: the queue of searches.
+        explain_index: local folder for an index of explanations, which is written if it has none of this version.
 
     Raises:
-        BitcipherError: if there are no such vectors, or they are damaged.
+        BitcipherError: if there are no such vectors, they are damaged, or the index cannot be made.
     """
 
-    def __init__(self, build: str, location: VectorsLocation, queue: SearchQueue):
+    def __init__(self, build: str, location: VectorsLocation, queue: SearchQueue, explain_index: str | None = None):
         self.location = location
         self.vectors = CipherVectors.load(location.uri, verify=True)
         self._queue = queue
@@ -83,6 +84,10 @@ class ServedVersion:
         self._lock = Lock()
         if self.vectors.spelling is not None:
             self.vectors.spelling.predict(["a"])  # makes its table, and compiles its kernels
+        if explain_index is not None and not self._explainer.open_index(explain_index):
+            print_text(f"Writing an index of explanations to {explain_index}.")
+            self._explainer.write_index(explain_index)
+            self._explainer.open_index(explain_index)
 
     def warm_up(self, previous: "ServedVersion") -> None:
         """Make the parts that requests to the previous version have needed, so that the next ones need not wait."""
@@ -124,19 +129,16 @@ class ServedVersion:
             if each is not None:
                 self.vectors.get_index(each)  # before the counts are opened
         try:
-            return explain(self.vectors, self._counts, word, other, topn, self._context_vectors)
+            return self._explainer.explain(word, other, topn)
         finally:
             return_memory()
 
     @cached_property
-    def _counts(self) -> MergedCounts:
+    def _explainer(self) -> Explainer:
         if self.location.published is None:
             raise BitcipherError("These vectors have no counts of pairs, which explanations need: serve a build.")
-        return open_build(self._build, self.location.published, self.vectors).counts_of_vectors
-
-    @cached_property
-    def _context_vectors(self) -> ContextVectors | None:
-        return ContextVectors.read(self.location.uri)
+        counts = open_build(self._build, self.location.published, self.vectors).counts_of_vectors
+        return Explainer(self.vectors, counts, context_vectors=ContextVectors.read(self.location.uri))
 
 
 def keep_out_of_collections() -> None:

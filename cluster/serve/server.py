@@ -56,6 +56,8 @@ class ServerOptions(NamedTuple):
     """Maximum number of requests in progress per client."""
     client_header: str | None
     """Header by which a trusted proxy names the client."""
+    explain_index: str | None
+    """Local folder for an index of explanations of each version."""
 
 
 def serve(options: ServerOptions) -> None:
@@ -69,11 +71,12 @@ def serve(options: ServerOptions) -> None:
     client_header = check_header(options.client_header) if options.client_header else None
     token = read_token(options.token_file) if options.token_file else None
     metrics = ServerMetrics()
+    watched = options.vectors, options.version, options.check_seconds
     with (
         threadpool_limits(1),  # searches have threads of their own
         listen(options.host, options.port) as listener,
         closing(SearchQueue()) as queue,
-        closing(VersionWatcher(options.vectors, options.version, options.check_seconds, queue, metrics)) as watcher,
+        closing(VersionWatcher(*watched, queue, metrics, options.explain_index)) as watcher,
     ):
         address = str(listener.getsockname()[0])
         hosts = allowed_hosts(options.host, address, options.allowed_host)

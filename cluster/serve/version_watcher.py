@@ -24,18 +24,27 @@ class VersionWatcher:
         check_seconds: seconds between looks for a new version.
         queue: the queue of searches.
         metrics: metrics of the server.
+        explain_index: folder for the indices of explanations, or None.
 
     Raises:
         BitcipherError: if there are no such vectors, or they are damaged.
     """
 
-    def __init__(self, uri: str, version: int | None, check_seconds: float, queue: SearchQueue, metrics: ServerMetrics):
-        self._uri, self._queue, self._metrics = uri, queue, metrics
+    def __init__(
+        self,
+        uri: str,
+        version: int | None,
+        check_seconds: float,
+        queue: SearchQueue,
+        metrics: ServerMetrics,
+        explain_index: str | None = None,
+    ):
+        self._uri, self._queue, self._metrics, self._explain_index = uri, queue, metrics, explain_index
         self._check_seconds = self._wait_seconds = check_seconds
         self._problem = ""
         self._has_replaced = False
         self._stop = Event()
-        self._set(ServedVersion(uri, locate_vectors(uri, version), queue))
+        self._set(ServedVersion(uri, locate_vectors(uri, version), queue, explain_index))
         self._thread: Thread | None = None
         if version is None and self.current.location.published is not None:
             self._thread = Thread(target=self._run, name="versions", daemon=True)
@@ -51,7 +60,7 @@ class VersionWatcher:
         try:
             location = locate_vectors(self._uri)
             if location.uri != self.current.location.uri:
-                served = ServedVersion(self._uri, location, self._queue)
+                served = ServedVersion(self._uri, location, self._queue, self._explain_index)
                 served.warm_up(self.current)
                 self._set(served)
                 del served

@@ -36,7 +36,7 @@ class RawRowStage:
 
     def __init__(self, vocabulary: VocabularyFile, work: str, options: EmbeddingOptions):
         words = vocabulary.read()
-        self._ranks = np.argsort(words.row_order())
+        self._ranks = words.by_bytes
         self._embedding = cast(CipherEmbedding, options.estimator())
         self._ciphers = self._embedding.context_ciphers(words)
         self._work = work
@@ -144,7 +144,7 @@ def _sum_ranges(
     entries = sum(read_sums(paths.work, name)[-1] for name in names)
     # A worker holds the sums of a row, the row, and its copy while it is written.
     row_bytes = 8 * (3 * embedding.vector_size + embedding.vector_size // embedding.bits)
-    sizes = np.asarray(entries)[np.argsort(vocabulary.row_order())] + -(-row_bytes // BYTES_PER_ENTRY)
+    sizes = np.asarray(entries)[vocabulary.by_bytes] + -(-row_bytes // BYTES_PER_ENTRY)
     located = locate(paths, names, sizes, range_entries, run)
     arguments = {"vocabulary": paths.vocabulary, "work": paths.work, "options": options}
     files = sorted(run(RawRowStage, arguments, located), key=lambda file: file.rows)

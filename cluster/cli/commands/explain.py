@@ -40,13 +40,12 @@ def explain(
     """
     if by not in UNITS:
         raise BitcipherError(f"`--by` must be {' or '.join(UNITS)}, got {by!r}.")
-    from bitcipher.explain.explainer import Explainer
     from bitcipher.stored_build import open_build
     from cluster.cli.display import explanation
 
     opened = open_build(counts or vectors, version, vectors if counts else None)
     words = [word] if other is None else [word, other]
-    explainer = Explainer(opened.vectors, opened.counts_of_vectors, words, opened.context_vectors)
+    explainer = opened.explainer(words)
     if by == "context":
         explanation.print_contexts(explainer.explain(word, other, topn))
     else:

@@ -33,7 +33,6 @@ def explore(
 
     For example: bitcipher explore vectors --out words.html
     """
-    from bitcipher.explain.explainer import Explainer
     from bitcipher.rows.provenance import UnknownProvenanceError
     from bitcipher.stored_build import open_build
     from bitcipher.vectors.cipher_vectors import CipherVectors
@@ -60,7 +59,7 @@ def explore(
         table = build.vectors
         # Vectors of mode cipher have no contexts, so their page has no explanations.
         with suppress(UnknownProvenanceError):
-            explanations = Explainer(table, build.counts_of_vectors, None, build.context_vectors).strongest
+            explanations = build.explainer().strongest
     with StageProgress() as progress:
         bars: dict[str, TaskID] = {}
 

@@ -50,6 +50,15 @@ def serve(
             show_default="the address of the connection",
         ),
     ] = None,
+    explain_index: Annotated[
+        str | None,
+        typer.Option(
+            help="Local directory for an index of explanations, which is written for each version: 8 bytes per "
+            "weighted pair. Explanations then take milliseconds, in mode spectral.",
+            metavar=PATH,
+            show_default="explain from the counts",
+        ),
+    ] = None,
 ) -> None:
     """Serve neighbors, vectors and explanations over HTTP.
 
@@ -75,5 +84,6 @@ def serve(
             token_file=token_file,
             requests_per_client=requests_per_client,
             client_header=client_header,
+            explain_index=explain_index,
         )
     )

@@ -50,7 +50,7 @@ def factor(
         names = gather(paths, context_window, range_entries, run)
         sums = cast(np.ndarray, sum(read_sums(paths.work, name) for name in names))
         write_inputs(paths.work, sums[:-1], columns)
-        sizes = sums[-1][np.argsort(vocabulary.row_order())] + -(-row_bytes // BYTES_PER_ENTRY)
+        sizes = sums[-1][vocabulary.by_bytes] + -(-row_bytes // BYTES_PER_ENTRY)
         located = locate(paths, names, sizes, range_entries, run)
         inputs = [PpmiInput(index, each.row_ranges) for index, each in enumerate(located)]
         for _ in run(PpmiStage, {"work": paths.work}, inputs):

@@ -194,5 +194,5 @@ def test_strongest_are_the_same_in_any_batches(counts, monkeypatch):
     explainer = Explainer(make_vectors(counts, mode="spectral", vector_size=20), counts)
     rows = range(len(counts.vocabulary))
     whole = list(explainer.strongest(rows, 4))
-    monkeypatch.setattr("bitcipher.explain.spectral_contributions.PAIRS_AT_ONCE", 500)
+    monkeypatch.setattr("bitcipher.rows.spectral_rows.PAIRS_AT_ONCE", 500)
     assert list(explainer.strongest(rows, 4)) == whole

@@ -3,12 +3,13 @@
 import gc
 import shutil
 import weakref
+from contextlib import closing
 
 import pytest
 from builds import run_update
 from served_builds import write_text
 
-from bitcipher import BitcipherError
+from bitcipher import BitcipherError, open_build
 from cluster.serve.server_metrics import ServerMetrics
 from cluster.serve.version_watcher import MAX_SECONDS, VersionWatcher
 
@@ -68,6 +69,20 @@ def test_parts_that_requests_needed_are_made_before_the_switch(build, watch):
     publish(build, 80)
     watcher.check()
     assert "_sentence_encoder" in vars(watcher.current.vectors)
+
+
+def test_explanations_of_each_version_have_an_index(build, queue, metrics, tmp_path, capfd):
+    index = tmp_path / "index"
+    with closing(VersionWatcher(str(build), None, HOUR, queue, metrics, str(index))) as watcher:
+        first = watcher.current
+        assert first.explain("w1", "w4", 3) == open_build(build).explain("w1", "w4", 3)
+        publish(build, 80)
+        watcher.check()
+        assert watcher.current.explain("w1", "w4", 3) == open_build(build).explain("w1", "w4", 3)
+        assert first.explain("w2", "w3", 3) == open_build(build, 1).explain("w2", "w3", 3)
+    assert capfd.readouterr().out.count("Writing an index of explanations") == 2
+    with closing(VersionWatcher(str(build), None, HOUR, queue, metrics, str(index))):
+        assert "Writing" not in capfd.readouterr().out
 
 
 def test_version_without_new_vectors_changes_nothing(build, watch):

@@ -145,7 +145,7 @@ from pipelines.runtime.stopping import end_if_stopped
 
 class Endless:
     def __call__(self, item):
-        print("started", os.getpid(), flush=True)
+        os.write(1, b"started %d\\n" % os.getpid())  # print writes in pieces if Ray has set PYTHONUNBUFFERED
         while True:
             end_if_stopped()
             time.sleep(0.01)
@@ -171,8 +171,8 @@ def test_processes_end_with_a_script_that_has_no_guard_and_runs_once(tmp_path, n
         [sys.executable, str(tmp_path / "script.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as script:
         lines = [script.stdout.readline().split() for _ in range(3)]
-        assert [line[0] for line in lines] == ["script", "started", "started"]
         script.send_signal(number)
+        assert [line[0] for line in lines] == ["script", "started", "started"]
         assert script.stdout.read() == ""  # at the end of the last process
     deadline = time.monotonic() + 30
     while any(is_running(line[1]) for line in lines[1:]):
