@@ -137,8 +137,10 @@ class Build(CountMatrices):
         from bitcipher.explain.explainer import Explainer
 
         with ThreadPoolExecutor(1) as pool:
-            # Files are hashed when they are opened.
+            # The file of the vectors is hashed when it is opened, which needs no more than one core.
             context_vectors = pool.submit(lambda: self.context_vectors)
+            if self._manifest.has_own_vectors and self._given_vectors is None:
+                pool.submit(lambda: self._segment_ranks)
             vectors, counts = self.vectors, self.counts_of_vectors
             return Explainer(vectors, counts, only, context_vectors.result())
 

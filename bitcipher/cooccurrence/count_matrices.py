@@ -2,14 +2,11 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
-from scipy.sparse import csr_array
 
-from bitcipher.cooccurrence.count_matrix import read_counts_among, read_forward_counts
-from bitcipher.cooccurrence.ppmi_matrix import ppmi_matrix
 from bitcipher.cooccurrence.word_ranks import find_ranks
 from bitcipher.cores import available_cores
 from bitcipher.counts.context_window import ContextWindow
@@ -24,6 +21,9 @@ from bitcipher.rows.symmetric_counts import stream_marginals
 from bitcipher.version_manifest import CountedVersion
 from bitcipher.versions import WORDS
 from bitcipher.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 class CountMatrices:
@@ -66,7 +66,7 @@ class CountMatrices:
         offset: int | None = None,
         words: Iterable[str] | None = None,
         weighting: Literal["counts", "ppmi"] = "counts",
-    ) -> csr_array:
+    ) -> "csr_array":
         """Return the co-occurrence matrix of words, (n, n).
 
         Entry (i, j) is the number of times that word j occurs at distance `offset` from word i in the same document.
@@ -91,6 +91,10 @@ class CountMatrices:
             BitcipherError: if the offset was not counted, a word is repeated, the weighting is unknown, or a file is
                 damaged.
         """
+        # Not imported above, because SciPy's sparse arrays take 0.1 s, and explanations do not need them.
+        from bitcipher.cooccurrence.count_matrix import read_counts_among, read_forward_counts
+        from bitcipher.cooccurrence.ppmi_matrix import ppmi_matrix
+
         self._check_offset(offset)
         if weighting not in ("counts", "ppmi"):
             raise BitcipherError(f"`weighting` must be 'counts' or 'ppmi', got {weighting!r}.")
@@ -123,7 +127,8 @@ class CountMatrices:
     def merged_counts(self) -> MergedCounts:
         """The counts of all segments, which are added up as they are read, by rows of the vocabulary."""
         window = ContextWindow(self.window, self.summed)
-        return open_merged(self._ranked_words, window, self._segments, available_cores())
+        threads = available_cores()
+        return open_merged(self._ranked_words, window, self._segments, threads, lambda: self._segment_ranks)
 
     @cached_property
     def _marginals(self) -> Marginals:

@@ -22,7 +22,11 @@ RANGE_ENTRIES = 1 << 24
 
 
 def open_merged(
-    vocabulary: Vocabulary, context_window: ContextWindow, segments: Sequence[Sequence[str]], threads: int = 1
+    vocabulary: Vocabulary,
+    context_window: ContextWindow,
+    segments: Sequence[Sequence[str]],
+    threads: int = 1,
+    find_ranks: Callable[[], list[np.ndarray]] | None = None,
 ) -> MergedCounts:
     """Return the merged counts of segments. Each iteration over them reads the segments again, block by block.
 
@@ -31,11 +35,13 @@ def open_merged(
         context_window: window of the counts.
         segments: URIs of the parts of each segment.
         threads: number of threads that read and add up rows.
+        find_ranks: function that returns the rank of each word number of each segment, which is called when they are
+            needed; by default they are read from the segments.
     """
 
     @cache
     def ranks() -> list[np.ndarray]:
-        return [*map(RankFinder(vocabulary).find_all, segments)]
+        return find_ranks() if find_ranks else [*map(RankFinder(vocabulary).find_all, segments)]
 
     def partials(window: int) -> Iterator[PartialCounts]:
         for names, ranks_of_segment in zip(segments, ranks(), strict=True):

@@ -147,7 +147,11 @@ class Spelling:
     def predict(self, words: Sequence[str] | pa.LargeStringArray) -> np.ndarray:
         """Return vectors of length 1 from the spelling of words, (n, d) float32; zeros without known n-grams."""
         incidence = find_incidence(list_ngrams(pa.array(words, pa.large_string()), self.lengths), self.hashes)
-        return _unit_rows(incidence.multiply(self._table))
+        if len(incidence.indices) >= len(self.hashes):
+            return _unit_rows(incidence.multiply(self._table))
+        used, indices = np.unique(incidence.indices, return_inverse=True)
+        incidence = incidence._replace(indices=indices.astype(np.int32), columns=len(used))
+        return _unit_rows(incidence.multiply(self.vectors[used].astype(np.float32)))
 
     def shares(self, counts: np.ndarray | None) -> np.ndarray | np.float32:
         """Return the share of the spelling in the vectors of words, (n, 1) float32; the same for all without counts.
@@ -201,7 +205,7 @@ class Spelling:
         columns = np.searchsorted(self.hashes, hashes)
         known = columns < len(self.hashes)
         known[known] = self.hashes[columns[known]] == hashes[known]
-        vectors = self._table[columns[known]]
+        vectors = self.vectors[columns[known]].astype(np.float32)
         # If the vectors cancel, `predict` returns zeros, too.
         length = np.linalg.norm(vectors.sum(axis=0, dtype=np.float64)) or np.inf
         names = [ngram for ngram, is_known in zip(ngrams, known, strict=True) if is_known]
@@ -217,6 +221,7 @@ class Spelling:
 
     @cached_property
     def _table(self) -> np.ndarray:
+        """Vectors of all n-grams, which few words do not need, (g, d) float32."""
         return self.vectors.astype(np.float32)
 
 

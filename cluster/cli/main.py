@@ -13,7 +13,7 @@ from bitcipher.terminal import print_text
 from cluster.cli.command_groups import LazyGroup, UsageError, iter_commands, load_command
 from cluster.cli.interrupts import exiting_on_sigterm
 from cluster.cli.output_streams import printing_what_is_possible
-from pipelines.spacy_import import leave_out_torch
+from pipelines.lean_imports import leave_out_torch_and_pandas
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand, TyperGroup
@@ -144,7 +144,7 @@ def _check_arguments(arguments: Sequence[str]) -> None:
 def main() -> None:
     """Run the command line. On a user error, print one sentence to stderr and exit with code 2."""
     warnings.showwarning = _print_warning
-    leave_out_torch()
+    leave_out_torch_and_pandas()
     with exiting_on_sigterm(), printing_what_is_possible():
         try:
             _check_arguments(sys.argv[1:])

@@ -83,11 +83,13 @@ class ServedVersion:
         self._has_encoder = self.has_variants = False
         self._lock = Lock()
         if self.vectors.spelling is not None:
-            self.vectors.spelling.predict(["a"])  # makes its table, and compiles its kernels
-        if explain_index is not None and not self._explainer.open_index(explain_index):
-            print_text(f"Writing an index of explanations to {explain_index}.")
-            self._explainer.write_index(explain_index)
-            self._explainer.open_index(explain_index)
+            self.vectors.spelling.predict(["a"])  # compiles its kernels
+        if explain_index is not None:
+            if not self._explainer.open_index(explain_index):
+                print_text(f"Writing an index of explanations to {explain_index}.")
+                self._explainer.write_index(explain_index)
+                self._explainer.open_index(explain_index)
+            self._explainer.explain(0)  # loads what the first request would wait for
 
     def warm_up(self, previous: "ServedVersion") -> None:
         """Make the parts that requests to the previous version have needed, so that the next ones need not wait."""

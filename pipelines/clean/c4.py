@@ -7,7 +7,7 @@ from pydantic import Field
 
 from pipelines.clean.base import CleaningRule, Drop
 from pipelines.clean.document import Document
-from pipelines.spacy_import import import_spacy
+from pipelines.lean_imports import import_spacy
 
 _CITATION = re.compile(r"\[\d*]|\[edit]|\[citation needed]")
 _LINE_ENDS = (".", "?", "!", '"', "'")

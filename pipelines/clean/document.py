@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
-from pipelines.spacy_import import import_spacy
+from pipelines.lean_imports import import_spacy
 
 if TYPE_CHECKING:
     from pipelines.clean.word_table import Words

@@ -4,9 +4,9 @@ import os
 from typing import Any
 
 from bitcipher.errors import BitcipherError
+from pipelines.lean_imports import leave_out_torch_and_pandas
 from pipelines.runtime.measured_stage import MeasuredStage
 from pipelines.runtime.runtime import StageResult, StageSpec
-from pipelines.spacy_import import leave_out_torch
 
 
 class StageActor:
@@ -15,7 +15,7 @@ class StageActor:
     def __init__(self) -> None:
         # An actor has one CPU. Ray sets the same for OMP_NUM_THREADS; the package tokenizers reads this variable.
         os.environ.setdefault("RAYON_NUM_THREADS", "1")
-        leave_out_torch()
+        leave_out_torch_and_pandas()
         self._key = ""
         self._stage: MeasuredStage[Any, Any] | None = None
 

@@ -8,7 +8,7 @@ from bitcipher.counts.tokenized_shard import TokenizedShard
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
 from bitcipher.normalization import Normalization
-from pipelines.spacy_import import import_spacy
+from pipelines.lean_imports import import_spacy
 from pipelines.tokenizers.chunk_tokenizer import MAX_CHUNKS, ChunkTokenizer, NormalizedRule, Rule
 
 

@@ -1,4 +1,4 @@
-"""Import of spaCy with and without torch and its own commands, each in a new process."""
+"""Imports of spaCy without torch and its own commands, and of Arrow without pandas, each in a new process."""
 
 import subprocess
 import sys
@@ -19,8 +19,8 @@ def run(code: str) -> None:
 
 def test_commands_and_workers_tokenize_without_torch():
     run(f"""
-from pipelines.spacy_import import leave_out_torch
-leave_out_torch()
+from pipelines.lean_imports import leave_out_torch_and_pandas
+leave_out_torch_and_pandas()
 {COUNT}
 assert "torch" not in sys.modules
 import torch  # a later import finds it
@@ -30,8 +30,8 @@ assert torch.ones(2).sum() == 2
 
 def test_commands_and_workers_tokenize_without_the_commands_of_spacy():
     run(f"""
-from pipelines.spacy_import import leave_out_torch
-leave_out_torch()
+from pipelines.lean_imports import leave_out_torch_and_pandas
+leave_out_torch_and_pandas()
 {COUNT}
 assert not {{"weasel", "httpx", "spacy.cli", "spacy.cli.info"}} & set(sys.modules)
 from spacy.cli.info import info  # a later import finds it
@@ -39,7 +39,7 @@ assert info(silent=True)["spacy_version"]
 """)
 
 
-def test_build_does_not_import_torch(tmp_path):
+def test_build_imports_neither_torch_nor_pandas(tmp_path):
     (tmp_path / "text.txt").write_text("the cat saw the dog\n" * 20)
     run(f"""
 import sys
@@ -50,7 +50,33 @@ try:
 except SystemExit as end:
     assert not end.code
 assert "spacy" in sys.modules
-assert "torch" not in sys.modules
+assert not {{"torch", "pandas"}} & set(sys.modules)
+""")
+
+
+def test_arrow_converts_to_pandas_when_asked():
+    run("""
+import sys
+from pipelines.lean_imports import leave_out_torch_and_pandas
+leave_out_torch_and_pandas()
+import pyarrow as pa
+numbers = pa.array([1, 2, 3])
+assert numbers.to_numpy().sum() == 6
+assert "pandas" not in sys.modules
+assert numbers.to_pandas().sum() == 6
+import pandas as pd
+assert pa.array(pd.Series([1.0, None])).null_count == 1
+assert pa.Table.from_pandas(pd.DataFrame({"a": ["x", None]})).to_pydict() == {"a": ["x", None]}
+""")
+
+
+def test_arrow_knows_pandas_where_it_was_imported_before():
+    run("""
+import pandas as pd
+import pyarrow as pa
+from pipelines.lean_imports import leave_out_torch_and_pandas
+leave_out_torch_and_pandas()
+assert pa.array(pd.Series([1.0, None])).null_count == 1
 """)
 
 
