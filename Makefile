@@ -5,21 +5,26 @@ VENV := .venv
 READY := $(VENV)/ready
 # pytest's expression of markers, see tests/README.md.
 SUITE := not slow and not long and not study
+# On two cores, three processes are faster than two, because tests wait for other processes, clusters and stores.
+PROCESSES := 3
 
-.PHONY: demo test checks bench docs format lock
+.PHONY: demo test suite checks bench docs format lock
 
 # Threads of linear algebra wait actively, which takes the time of other processes.
-test docs: export OMP_NUM_THREADS := 1
+suite docs: export OMP_NUM_THREADS := 1
 
 # Build vectors from the docstrings of the installed packages, and a page with maps of words: demo/report.html.
 demo: $(READY)
 	rm -rf demo
 	$(VENV)/bin/bitcipher demo --out demo
 
-# All checks, then the fast tests in two processes. `make test TESTS="tests/bitcipher -k merge"` runs some of them, and
-# `make test SUITE="not slow and not study"` also those that only CI runs, of which some need Chromium (.ci/chromium).
-test: checks
-	TMPDIR=$$(.ci/scratch) $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadgroup -m "$(SUITE)" $(TESTS)
+# All checks, then the fast tests. `make test TESTS="tests/bitcipher -k merge"` runs some of them.
+test: checks suite
+
+# The tests alone. `make suite SUITE="not slow and not study"` runs also those that only CI runs, of which some need
+# Chromium (.ci/chromium).
+suite: $(READY)
+	TMPDIR=$$(.ci/scratch) $(VENV)/bin/python -m pytest --numprocesses $(PROCESSES) --dist loadgroup -m "$(SUITE)" $(TESTS)
 
 # Style, import contracts and types.
 checks: $(READY)

@@ -32,7 +32,7 @@ def expected(files: list[Path], tmp_path: Path) -> dict[int, Digests]:
 
 @pytest.mark.long
 def test_object_store_gives_the_bytes_of_a_disk(s3, files, expected, monkeypatch):
-    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 17)  # ranges of some 400 words
+    monkeypatch.setattr("pipelines.runtime.memory_budget.BYTES_PER_SUMMED_WORD", 1 << 15)  # ranges of some 1,600 words
     build = storage.join(s3, "build")
     run_build(files[:3], build)
     run_update(build, files[:4])
