@@ -68,7 +68,7 @@ def digest_of(build: str, parts: tuple[str, ...], total_passages: int) -> str:
 
 
 def read_counts(build: str, segment: Segment) -> Counts:
-    """Read the counts of a segment; assert that words and rows are sorted and that the recorded sizes are correct."""
+    """Read the counts of a segment; assert that words and pairs are sorted and that the recorded sizes are correct."""
     uris = [f"{build}/{part}" for part in segment.parts]
     tables = [read_words([uri]) for uri in uris]
     table = read_words(uris)
@@ -82,11 +82,11 @@ def read_counts(build: str, segment: Segment) -> Counts:
         for block in iter_pairs(uri, len(table)):
             cells = iter(zip(block.right.tolist(), block.count.tolist(), strict=True))
             for left, offset, length in zip(*(column.tolist() for column in block[:3]), strict=True):
-                order.append((word_of[left].encode(), offset))
                 assert word_of[left] in words_of_part
                 rows[word_of[left]] += 1
                 entries[word_of[left]] += length
                 for right, n in islice(cells, length):
+                    order.append((word_of[left].encode(), offset, right))
                     assert n > 0
                     pairs[word_of[left], offset, word_of[right]] += n
     assert order == sorted(set(order))

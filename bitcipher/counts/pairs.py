@@ -8,7 +8,8 @@ over all offsets, their rows have offset 0. Rows and their pairs are stored in t
 
 An entry is a pair. The pairs of the first row are the first `length` entries, those of the second row follow, and so
 on. The left word is therefore not repeated for each pair, which saves space and time, and a range of rows can be read
-without the other rows.
+without the other rows. The pairs of a left word and an offset that are too many for one row group are several
+consecutive rows.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -69,6 +70,17 @@ def split(block: PairBlock, entries: int) -> Iterator[PairBlock]:
             block.left[rows], block.offset[rows], block.length[rows], block.right[pairs], block.count[pairs]
         )
         row = stop
+
+
+def cut_rows(block: PairBlock, entries: int) -> PairBlock:
+    """Return the same pairs, with several rows in place of each row of more than `entries` pairs."""
+    pieces = np.maximum(1, -(-block.length // entries))
+    if (pieces == 1).all():
+        return block
+    rows = np.repeat(np.arange(len(pieces)), pieces)
+    lengths = np.full(len(rows), entries)
+    lengths[np.cumsum(pieces) - 1] = block.length - (pieces - 1) * entries
+    return PairBlock(block.left[rows], block.offset[rows], lengths, block.right, block.count)
 
 
 def limit_window(block: PairBlock, window: int) -> PairBlock:
@@ -143,6 +155,15 @@ def read_row_range(uri: str, rows: tuple[int, int], entries: tuple[int, int], wo
     block = PairBlock(*_read_slice(rows_file, ROWS, *rows), *_read_slice(entries_file, ENTRIES, *entries))
     _check_block(block, words, uri)
     return block
+
+
+def read_rows(uri: str, start: int, stop: int) -> list[np.ndarray]:
+    """Return the left words, offsets and lengths of a range of rows, given its first row and the row after the last one.
+
+    Raises:
+        BitcipherError: if the file is missing or damaged.
+    """
+    return _read_slice(pair_files(uri)[0], ROWS, start, stop)
 
 
 def iter_pairs(uri: str, words: int) -> Iterator[PairBlock]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bitcipher.counts.pairs import PairBlock, read_row_range
+from bitcipher.counts.pairs import PairBlock, read_row_range, read_rows
 from bitcipher.counts.segment import iter_word_groups
 from bitcipher.counts.word_ranges import WordRange
 
@@ -28,6 +28,17 @@ class RowRange(NamedTuple):
     def read(self, words: int) -> PairBlock:
         """Return the rows, with the segment's word numbers, which are below `words`."""
         return read_row_range(self.part, (self.row_start, self.row_stop), (self.entry_start, self.entry_stop), words)
+
+    def split(self) -> list[tuple[int, "RowRange"]]:
+        """Return the offset of each row, and the row as a range of its own. No pairs are read."""
+        _, offsets, lengths = read_rows(self.part, self.row_start, self.row_stop)
+        stops = self.entry_start + np.cumsum(lengths)
+        return [
+            (offset, RowRange(self.part, row, row + 1, stop - length, stop))
+            for row, (offset, length, stop) in enumerate(
+                zip(offsets.tolist(), lengths.tolist(), stops.tolist(), strict=True), start=self.row_start
+            )
+        ]
 
 
 class LocatedRanges(NamedTuple):

@@ -72,12 +72,13 @@ def _add_up(tables: list[pa.Table]) -> pa.Table:
     return pa.concat_tables([table, rest.filter(pa.array(~found))]).combine_chunks()
 
 
-def cut_ranges(sizes: np.ndarray, range_size: int) -> list[tuple[int, int]]:
+def cut_ranges(sizes: np.ndarray, range_size: int, max_word_size: int | None = None) -> list[tuple[int, int]]:
     """Split words into ranges with about the same size.
 
     Args:
         sizes: (words,) int64, size of each word.
         range_size: maximum size of a range. A range can exceed it by the size of one word.
+        max_word_size: a word of a larger size is a range of its own.
 
     Returns:
         Start and stop of each range, as positions in the array.
@@ -85,4 +86,7 @@ def cut_ranges(sizes: np.ndarray, range_size: int) -> list[tuple[int, int]]:
     # A word belongs to the range of the first of its units of size.
     range_of_word = (np.cumsum(sizes) - sizes) // range_size
     firsts = np.flatnonzero(np.diff(range_of_word, prepend=-1))
+    if max_word_size is not None:
+        large = np.flatnonzero(sizes > max_word_size)
+        firsts = np.unique(np.concatenate([firsts, large, (large + 1)[large + 1 < len(sizes)]]))
     return list(zip(firsts.tolist(), [*firsts[1:].tolist(), len(sizes)], strict=True)) if len(sizes) else []

@@ -100,7 +100,17 @@ class MergePlan:
                     if row_ranges[number]
                 ]
                 inputs.append(
-                    MergeInput(self._name, len(inputs), words.index, before[words.index], start, stop, hashes, rows)
+                    MergeInput(
+                        self._name,
+                        len(inputs),
+                        words.index,
+                        before[words.index],
+                        start,
+                        stop,
+                        words.piece_entries,
+                        hashes,
+                        rows,
+                    )
                 )
         return inputs
 

@@ -79,6 +79,8 @@ class NumberedWords:
     """Start and stop of each range of rows, as positions in the sorted words of the range."""
     row_ranges: list[list[list[RowRange]]]
     """Rows of each operand in each range of rows."""
+    piece_entries: int
+    """Maximum number of pairs of a word that are merged at once."""
     operand_words: list[int]
     """Number of words of each operand in the range."""
 
@@ -120,6 +122,8 @@ class MergeInput:
     """First word, as a position in the sorted words of the range of words."""
     stop: int
     """Word after the last one, as a position in the sorted words of the range of words."""
+    piece_entries: int
+    """Maximum number of pairs of a word that are merged at once."""
     hashes: NumberTable
     """Hashes of all words of the merged segment."""
     rows: list[RangeRows]

@@ -88,7 +88,8 @@ def merge_segments(
         plans[result.value.merge].summed[result.value.index] = result.value
     numberings = [item for plan in plans.values() for item in plan.numberings(limits.words)]
     range_size = _choose_range_size(merges.values(), limits.size, max(runtime.workers, runtime.threads))
-    for result in run_on_words(NumberStage, {"work": work, "range_size": range_size}, numberings):
+    arguments = {"work": work, "range_size": range_size, "max_size": limits.size}
+    for result in run_on_words(NumberStage, arguments, numberings):
         plans[result.value.merge].numbered[result.value.index] = result.value
     orders = [item for plan in plans.values() for item in plan.orders()]
     for _ in run_on_words(OrderStage, {}, orders):

@@ -1,30 +1,44 @@
 """Stage of a merge that adds up the rows of a range of words."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from bitcipher.counts.digest import digest_pairs, digest_words
-from bitcipher.counts.merge import merge_rows, negate, renumber
+from bitcipher.counts.digest import CountDigest, digest_pairs, digest_words
+from bitcipher.counts.merge import merge_rows, renumber
 from bitcipher.counts.number_set import NumberSet
-from bitcipher.counts.pairs import PairBlock, concatenate, split
+from bitcipher.counts.pairs import PairBlock, concatenate, cut_rows, split
 from bitcipher.counts.segment import write_part
 from bitcipher.files import parquet_files, storage
-from pipelines.merge.merge_records import MergedRange, MergeInput, RangeRows
+from pipelines.merge.large_words import NumberedRows, iter_pieces, read_numbered
+from pipelines.merge.merge_records import MergedRange, MergeInput
 from pipelines.merge.number_tables import SliceCache
 from pipelines.merge.word_stages import words_file
 from pipelines.runtime.free_memory import release_memory
 from pipelines.store.build_folder import MERGED_PARTS, MergedPart
 from pipelines.store.ledger import Ledger
 
-# Maximum number of pairs per row group of the written files, unless a row has more.
+# Maximum number of pairs per row group of the written files, and per stored row.
 BLOCK_ENTRIES = 1 << 20
 
 
+class RowSum(NamedTuple):
+    """Sum of the rows of some words.
+
+    Attributes:
+        rows: the sum, with the word numbers of the merged segment.
+        digest: digest of the rows and of the words.
+    """
+
+    rows: PairBlock
+    digest: CountDigest
+
+
 class MergeStage:
-    """Stage that merges a range of words.
+    """Stage that merges a range of words. A word whose pairs do not fit in memory is merged in pieces (`large_words`).
 
     Arrays have one element per word that occurs in the range, not one per word of the corpus: word numbers are replaced
     by their positions among the numbers that occur.
@@ -60,47 +74,49 @@ class MergeStage:
     def _write(self, part: str, item: MergeInput) -> MergedPart:
         words = self._read_words(words_file(self._work, item.merge, item.words))
         words = words.slice(item.start, item.stop - item.start)
-        rows, used = self._merge(item.rows, words["number"].to_numpy(), item.hashes.rows)
-        hashes = item.hashes.read(used.members, self._hashes)
-        # A word without a count was subtracted completely. Only a word of the left context of a batch can have pairs.
-        positions = used.positions(words["number"].to_numpy())
-        kept = (words["count"].to_numpy() > 0) | np.isin(positions, rows.left)
-        words, positions = words.filter(pa.array(kept)), positions[kept]
         numbers, counts, passages = (words[name].to_numpy() for name in ("number", "count", "passages"))
-        digest = digest_words(hashes[positions], counts, passages, 0) + digest_pairs(rows, hashes)
-        rows = rows._replace(left=used.members[rows.left], right=used.members[rows.right])
-        uri, sorted_words = storage.join(self._build, part), words["word"].combine_chunks()
-        written = write_part(uri, sorted_words, numbers, counts, passages, split(rows, BLOCK_ENTRIES))
+        sums = self._iter_sums(item, numbers, counts, passages)
+        first, digests = [next(sums)], list[CountDigest]()
+        while not len(first[0].rows.left) and (following := next(sums, None)):
+            digests.append(first[0].digest)
+            first = [following]
+        # A word without a count was subtracted completely. Only a word of the left context of a batch can have pairs.
+        kept = (counts > 0) | np.isin(numbers, first[0].rows.left)
+
+        def iter_blocks() -> Iterator[PairBlock]:
+            while summed := first.pop() if first else next(sums, None):
+                digests.append(summed.digest)
+                yield from split(cut_rows(summed.rows, BLOCK_ENTRIES), BLOCK_ENTRIES)
+
+        uri, names = storage.join(self._build, part), words["word"].combine_chunks().filter(pa.array(kept))
+        written = write_part(uri, names, numbers[kept], counts[kept], passages[kept], iter_blocks())
+        digest = sum(digests, CountDigest())
         return MergedPart(part=part, sha256=written.sha256, entries=written.entries, digest=digest.hex())
 
-    def _merge(self, rows: list[RangeRows], numbers: np.ndarray, size: int) -> tuple[PairBlock, NumberSet]:
-        """Return the sum of the rows, with positions in place of numbers, and the set of the numbers.
+    def _iter_sums(
+        self, item: MergeInput, numbers: np.ndarray, counts: np.ndarray, passages: np.ndarray
+    ) -> Iterator["RowSum"]:
+        """Yield the sum of the rows of a range, or the sum of each piece if the range is a word with too many pairs.
 
         Args:
-            rows: rows of each operand.
+            item: the range.
             numbers: (words,) int32, numbers of the words of the range, in the order of their bytes.
-            size: number of words of the merged segment.
+            counts: (words,) int64, occurrences of each word.
+            passages: (words,) int64, number of passages that contain each word.
         """
-        blocks: list[PairBlock] = []
-        numbers_of_blocks = [numbers]
-        owners: list[int] = []
-        for operand in rows:
-            read = [row_range.read(operand.numbers.rows) for row_range in operand.row_ranges]
-            own = NumberSet.of((column for block in read for column in (block.left, block.right)), operand.numbers.rows)
-            numbers_of_blocks.append(operand.numbers.read(own.members, SliceCache())[:, 0])
-            while read:
-                blocks.append(_replace_numbers(read.pop(), own, operand.sign))
-                owners.append(len(numbers_of_blocks) - 1)
-        used = NumberSet.of(numbers_of_blocks, size)
-        positions = [used.positions(each) for each in numbers_of_blocks]
-        blocks = [renumber(block, positions[owner]) for block, owner in zip(blocks, owners, strict=True)]
-        # Memory holds the rows twice: now as blocks and in one block, and then in one block and merged.
-        joined = concatenate(blocks)
-        blocks.clear()
-        release_memory()  # blocks are small, so the C library keeps their memory for other small arrays
-        order = np.zeros(len(used.members), np.int64)
-        order[positions[0]] = np.arange(len(numbers))
-        return merge_rows([joined], order, -1)[0], used
+        entries = sum(each.entry_stop - each.entry_start for rows in item.rows for each in rows.row_ranges)
+        if len(numbers) == 1 and entries > item.piece_entries:
+            pieces = iter_pieces(item.rows, item.hashes.rows, item.piece_entries)
+        else:
+            pieces = iter([(read_numbered(rows, SliceCache()) for rows in item.rows)])
+        for piece in pieces:
+            rows, used = _add_up(piece, numbers, item.hashes.rows)
+            hashes = item.hashes.read(used.members, self._hashes)
+            digest = digest_words(hashes[used.positions(numbers)], counts, passages, 0) + digest_pairs(rows, hashes)
+            rows = rows._replace(left=used.members[rows.left], right=used.members[rows.right])
+            del used, hashes
+            yield RowSum(rows, digest)
+            counts = passages = np.zeros_like(counts)  # the first sum has the digest of the words
 
     def _read_words(self, uri: str) -> pa.Table:
         if self._words is None or self._words[0] != uri:
@@ -108,7 +124,29 @@ class MergeStage:
         return self._words[1]
 
 
-def _replace_numbers(block: PairBlock, numbers: NumberSet, sign: int) -> PairBlock:
-    """Return rows with the positions of their numbers, to add (sign 1) or to subtract (sign -1)."""
-    block = block._replace(left=numbers.positions(block.left), right=numbers.positions(block.right))
-    return block if sign > 0 else negate(block)
+def _add_up(operands: Iterable[NumberedRows], numbers: np.ndarray, size: int) -> tuple[PairBlock, NumberSet]:
+    """Return the sum of rows, with positions in place of numbers, and the set of the numbers.
+
+    Args:
+        operands: the rows.
+        numbers: (words,) int32, numbers of their left words, in the order of the words' bytes.
+        size: number of words of the merged segment.
+    """
+    blocks: list[PairBlock] = []
+    numbers_of_blocks = [numbers]
+    owners: list[int] = []
+    for operand in operands:
+        numbers_of_blocks.append(operand.numbers)
+        owners += [len(numbers_of_blocks) - 1] * len(operand.blocks)
+        blocks += operand.blocks
+        del operand
+    used = NumberSet.of(numbers_of_blocks, size)
+    positions = [used.positions(each) for each in numbers_of_blocks]
+    blocks = [renumber(block, positions[owner]) for block, owner in zip(blocks, owners, strict=True)]
+    # Memory holds the rows twice: now as blocks and in one block, and then in one block and merged.
+    joined = concatenate(blocks)
+    blocks.clear()
+    release_memory()  # blocks are small, so the C library keeps their memory for other small arrays
+    order = np.zeros(len(used.members), np.int64)
+    order[positions[0]] = np.arange(len(numbers))
+    return merge_rows([joined], order, -1)[0], used

@@ -69,13 +69,15 @@ class NumberStage:
 
     Args:
         work: folder for temporary files.
-        range_size: maximum number of rows and entries (stored pairs) that a worker can hold. The words of the range
-            take some of this memory, so ranges have fewer.
+        range_size: maximum number of rows and entries (stored pairs) of a range.
+        max_size: maximum number of rows and entries that a worker can hold. The words of the range take some of this
+            memory, so ranges have fewer.
     """
 
-    def __init__(self, work: str, range_size: int):
+    def __init__(self, work: str, range_size: int, max_size: int):
         self._work = work
         self._range_size = range_size
+        self._max_size = max_size
 
     def __call__(self, item: NumberInput) -> Iterator[NumberedWords]:
         """Yield the ranges of rows, and the rows of each operand in them."""
@@ -87,7 +89,9 @@ class NumberStage:
         *tables, hash_table = item.tables
         first, second = word_hashes(names).T
         hash_table.write(item.index, numbers, {"first": first, "second": second})
-        bounds = cut_ranges(sizes, self._size_beside(len(words)))
+        # A range can have a word more than its maximum size, so a word of more than half of the memory is merged alone.
+        piece_entries = max(1, _size_beside(self._max_size, len(words)) // 2)
+        bounds = cut_ranges(sizes, _size_beside(self._range_size, len(words)), piece_entries)
         starts = names.take(pa.array([start for start, _ in bounds], pa.int64())).cast(pa.large_binary())
         ranges = ranges_from(starts.to_pylist(), item.words.stop)
         own, row_ranges = zip(*(_read_operand(parts, item.words, ranges) for parts in item.operands), strict=True)
@@ -98,12 +102,7 @@ class NumberStage:
         mine, merged = (np.split(each, np.cumsum(operand_words)[:-1]) for each in (every["number"].to_numpy(), found))
         for table, operand_numbers, merged_numbers in zip(tables, mine, merged, strict=True):
             table.write(item.index, operand_numbers, {"number_in_merge": merged_numbers})
-        yield NumberedWords(item.merge, item.index, bounds, list(row_ranges), operand_words)
-
-    def _size_beside(self, words: int) -> int:
-        """Return how many rows and entries a worker can hold beside the words of a range."""
-        size_of_words = words * BYTES_PER_WORD // BYTES_PER_MERGED
-        return max(self._range_size - size_of_words, self._range_size // 4, 1)
+        yield NumberedWords(item.merge, item.index, bounds, list(row_ranges), piece_entries, operand_words)
 
 
 class OrderStage:
@@ -118,6 +117,11 @@ class OrderStage:
 def words_file(work: str, merge: str, index: int) -> str:
     """Return the URI of the words of a range with their numbers."""
     return storage.join(work, merge, f"words-{index:05d}.parquet")
+
+
+def _size_beside(size: int, words: int) -> int:
+    """Return how many of a number of rows and entries a worker can hold beside the words of a range."""
+    return max(size - words * BYTES_PER_WORD // BYTES_PER_MERGED, size // 4, 1)
 
 
 def _summed_file(work: str, merge: str, index: int) -> str:

@@ -7,7 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher import BitcipherError
-from bitcipher.counts.pairs import PairBlock, concatenate, iter_pairs, pair_files, read_row_range, split, write_pairs
+from bitcipher.counts.pairs import (
+    PairBlock,
+    concatenate,
+    cut_rows,
+    iter_pairs,
+    pair_files,
+    read_row_range,
+    split,
+    write_pairs,
+)
 from pipelines.ingest.content_hash import sha256
 
 MAX_WORDS = 1 << 31
@@ -75,6 +84,17 @@ def test_split_blocks_concatenate_to_the_original(block, entries):
         assert len(part.right) <= entries or len(part.left) == 1
     # No block has room for the first row of the next one.
     assert all(len(a.right) + b.length[0] > entries for a, b in pairwise(parts))
+
+
+@given(rows.map(block_of), st.integers(1, 20))
+@settings(max_examples=100, deadline=None)
+def test_cut_rows_have_the_same_pairs(block, entries):
+    cut = cut_rows(block, entries)
+    assert cut.length.max(initial=0) <= entries
+    assert_same(cut[3:], block[3:])
+    assert_same(*([np.repeat(column, each.length) for column in each[:2]] for each in (cut, block)))
+    # Rows are cut only if they have to be.
+    assert len(cut.length) == sum(max(1, -(-length // entries)) for length in block.length.tolist())
 
 
 def test_concatenating_nothing_gives_an_empty_block():

@@ -10,7 +10,7 @@ from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.pairs import concatenate, iter_pairs
 from bitcipher.counts.row_ranges import locate_ranges
 from bitcipher.counts.segment import read_words
-from bitcipher.counts.word_ranges import ranges_from
+from bitcipher.counts.word_ranges import ALL_WORDS, ranges_from
 from bitcipher.files import storage
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.runtime.in_process import InProcessRuntime
@@ -62,6 +62,15 @@ def test_row_ranges_contain_the_rows_of_their_words(parts, words):
         expected = [row for row in whole if bisect_right(firsts, row[0].encode()) - 1 == index]
         assert rows_of([row_range.read(MAX_WORDS) for row_range in ranges_of_words], word_of) == expected
         assert all(row_range.row_start < row_range.row_stop for row_range in ranges_of_words)
+
+
+def test_split_row_ranges_are_the_rows(parts):
+    located = locate_ranges(parts, [ALL_WORDS])
+    for row_range in located.row_ranges[0]:
+        blocks = [row.read(located.words) for _, row in row_range.split()]
+        assert [block.offset.tolist() for block in blocks] == [[offset] for offset, _ in row_range.split()]
+        for together, apart in zip(row_range.read(located.words), concatenate(blocks), strict=True):
+            assert together.tolist() == apart.tolist()
 
 
 def test_no_ranges_give_no_row_ranges(parts):

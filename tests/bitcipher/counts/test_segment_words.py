@@ -60,3 +60,16 @@ def test_ranges_are_consecutive_and_have_about_the_requested_size(sizes, range_s
 
 def test_word_with_many_entries_exceeds_the_size_of_a_range():
     assert cut_ranges(np.array([1, 1000, 1, 1]), 10) == [(0, 2), (2, 4)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ranges"),
+    [
+        ([1, 1000, 1, 1], [(0, 1), (1, 2), (2, 4)]),
+        ([1000, 1], [(0, 1), (1, 2)]),
+        ([1, 1, 8], [(0, 2), (2, 3)]),
+        ([1, 1, 7], [(0, 3)]),
+    ],
+)
+def test_a_word_above_the_maximum_is_a_range(sizes, ranges):
+    assert cut_ranges(np.array(sizes), 10, 7) == ranges

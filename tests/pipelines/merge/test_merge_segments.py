@@ -3,6 +3,7 @@
 import uuid
 from itertools import pairwise
 
+import bitcipher.counts.merge
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.segment import part_files, read_words
 from bitcipher.errors import BitcipherError
 from bitcipher.files import storage
+from pipelines.merge import large_words, row_stage
 from pipelines.merge.merge_progress import MergeProgress
 from pipelines.merge.merge_segments import merge_segments
 from pipelines.merge.row_stage import MergeStage
@@ -38,6 +40,8 @@ def test_sums_and_differences_are_exact(shards, data, context_window, range_size
     build = f"memory://{uuid.uuid4().hex}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bitcipher.counts.segment.GROUP_WORDS", data.draw(st.integers(1, 20)))
+        patch.setattr(row_stage, "BLOCK_ENTRIES", data.draw(st.integers(1, 20)))
+        patch.setattr(large_words, "INTERVALS", data.draw(st.integers(1, 20)))
         segments = [write_segment(build, f"s{i}", texts, context_window) for i, texts in enumerate(shards)]
         whole = merged(build, Merge(tuple(segments)), "whole", range_size, range_words)
     assert read_counts(build, whole) == reference([text for texts in shards for text in texts], context_window)
@@ -80,6 +84,39 @@ def test_ranges_are_limited_by_rows_and_entries(build, segments):
         table = read_words([f"{build}/{part}"])
         sizes = table["rows"].to_numpy() + table["entries"].to_numpy()
         assert sizes[:-1].sum() <= 12
+
+
+def test_pairs_of_a_large_word_are_merged_in_pieces(build, monkeypatch):
+    context_window, size = ContextWindow(2), 24
+    texts = [[["the", f"{i % 10}", "the", f"{i}"] for i in range(start, start + 60)] for start in (0, 30, 60)]
+    segments = [write_segment(build, f"s{i}", documents, context_window) for i, documents in enumerate(texts)]
+    whole = merged(build, Merge(tuple(segments)), "whole", range_size=1 << 20)
+    held = []
+
+    def merge_rows(blocks, *arguments):
+        held.append(sum(len(block.right) + len(block.left) for block in blocks))
+        return bitcipher.counts.merge.merge_rows(blocks, *arguments)
+
+    monkeypatch.setattr(row_stage, "merge_rows", merge_rows)
+    monkeypatch.setattr(row_stage, "BLOCK_ENTRIES", 5)
+    in_pieces = merged(build, Merge(tuple(segments)), "pieces", size)
+    assert sum(held) > 10 * size
+    assert max(held) <= 1.5 * size
+    assert read_counts(build, in_pieces) == read_counts(build, whole) == reference(sum(texts, []), context_window)
+    assert in_pieces.digest == whole.digest
+    # What is left after a subtraction is in rows that were cut, and is added up in pieces, too.
+    held.clear()
+    left = merged(build, Merge((in_pieces,), tuple(segments[1:])), "left", size)
+    assert read_counts(build, left) == reference(texts[0], context_window)
+    assert max(held) <= 1.5 * size
+
+
+def test_a_large_word_that_is_subtracted_completely_is_left_out(build):
+    texts = [["a b".split()], [["the", f"{i}"] for i in range(40)]]
+    segments = [write_segment(build, f"s{i}", documents, ContextWindow(1)) for i, documents in enumerate(texts)]
+    whole = merged(build, Merge(tuple(segments)), "whole")
+    left = merged(build, Merge((whole,), (segments[1],)), "left", range_size=8)
+    assert read_counts(build, left) == reference(texts[0], ContextWindow(1))
 
 
 def test_numbers_are_ranks(build, segments):
