@@ -86,20 +86,22 @@ class Vocabulary:
         counts, passages = np.asarray(counts, np.int64), np.asarray(passages, np.int64)
         check_word_counts(counts, "The words of the corpus")
         is_oov = np.asarray(pc.equal(corpus_words, OOV), bool)
-        required = [] if ranked_words is None else [word for word in ranked_words.to_pylist() if word != OOV]
+        empty = pa.array([], pa.large_string())
+        required = empty if ranked_words is None else ranked_words.filter(pc.not_equal(ranked_words, OOV))
         if word_list is None:
             is_candidate = (counts >= min_count) & ~is_oov
-            if required:
-                is_candidate &= ~np.asarray(pc.is_in(corpus_words, pa.array(required, pa.large_string())))
+            if len(required):
+                is_candidate &= ~np.asarray(pc.is_in(corpus_words, required))
             added = np.flatnonzero(is_candidate)
             if max_vocab_size is not None:
                 order = _rank_order(corpus_words.take(pa.array(added)), counts[added])
                 added = added[order[: max(0, max_vocab_size - len(required))]]
-            selected = pa.concat_arrays([pa.array(required, pa.large_string()), corpus_words.take(pa.array(added))])
+            selected = pa.concat_arrays([required, corpus_words.take(pa.array(added))])
+            indices = np.concatenate([_find(required, corpus_words), added])
         else:
-            listed = (word for word in word_list if word != OOV)
-            selected = pc.unique(pa.array([*required, *listed], pa.large_string()))
-        indices = np.asarray(pc.index_in(selected, corpus_words).fill_null(-1), np.int64)
+            listed = pa.array((word for word in word_list if word != OOV), pa.large_string())
+            selected = pc.unique(pa.concat_arrays([required, listed]))
+            indices = _find(selected, corpus_words)
         in_corpus = indices >= 0
         selected_counts, selected_passages = np.zeros((2, len(selected)), np.int64)
         selected_counts[in_corpus] = counts[indices[in_corpus]]
@@ -109,6 +111,7 @@ class Vocabulary:
         oov_count = counts.sum() + others.count - selected_counts.sum()
         oov_passages = min(total_passages, passages.sum() + others.passages - selected_passages.sum())
         all_words = pa.concat_arrays([selected, pa.array([OOV], pa.large_string())])
+        del selected
         all_counts = np.append(selected_counts, oov_count)
         order = _rank_order(all_words, all_counts)
         if ranked_words is not None:
@@ -170,6 +173,13 @@ SCHEMA = pa.schema(
 def byte_order(words: pa.LargeStringArray) -> np.ndarray:
     """Return the indices that sort words by their UTF-8 bytes, (n,) int64."""
     return np.asarray(pc.sort_indices(words.cast(pa.large_binary())), np.int64)
+
+
+def _find(words: pa.LargeStringArray, corpus_words: pa.LargeStringArray) -> np.ndarray:
+    """Return the index of each word in the words of a corpus, (n,) int64, or -1."""
+    if not len(words):  # Arrow would make an index of all words of the corpus
+        return np.empty(0, np.int64)
+    return np.asarray(pc.index_in(words, corpus_words).fill_null(-1), np.int64)
 
 
 def _rank_order(words: pa.LargeStringArray, counts: np.ndarray) -> np.ndarray:

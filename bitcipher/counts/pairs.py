@@ -158,7 +158,7 @@ def read_row_range(uri: str, rows: tuple[int, int], entries: tuple[int, int], wo
 
 
 def read_rows(uri: str, start: int, stop: int) -> list[np.ndarray]:
-    """Return the left words, offsets and lengths of a range of rows, given its first row and the row after the last one.
+    """Return the left words, offsets and lengths of the rows from `start` on and before `stop`.
 
     Raises:
         BitcipherError: if the file is missing or damaged.

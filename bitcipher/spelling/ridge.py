@@ -14,8 +14,11 @@ import numpy as np
 
 from bitcipher.spelling.incidence import Incidence
 
-# Columns per block. The tables of a block fit into the cache.
-BLOCK_COLUMNS = 32
+# Columns per block: those of a cache line. Each thread holds nine tables of this width with a row per n-gram.
+BLOCK_COLUMNS = 16
+
+# Maximum number of threads, because their tables would be most of the memory of a driver with many cores.
+MAX_THREADS = 2
 
 # Number of steps. The vectors of words that were left out are predicted as well as with the exact solution from five
 # steps on, because the diagonal is a good preconditioner (README.md).
@@ -32,7 +35,7 @@ def fit_ridge(
         vectors: (words, d) float32.
         weights: (words,) float32, weight of each word.
         penalty: factor of the penalty.
-        threads: number of threads.
+        threads: number of threads, of which at most `MAX_THREADS` are used.
     """
     transposed = incidence.transpose()
     diagonal = transposed.multiply(weights[:, None]) + np.float32(penalty)
@@ -49,7 +52,7 @@ def fit_ridge(
 
         result[:, columns] = _solve(multiply, target, diagonal)
 
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(min(threads, MAX_THREADS)) as pool:
         list(pool.map(fit_block, range(0, vectors.shape[1], BLOCK_COLUMNS)))
     return result
 

@@ -74,6 +74,7 @@ def build(
     with BUILD.leasing(target) as lease:
         job = start_job(stored, options, None, lease, runtime, progress, held_out)
         sources = hash_for_job(listed, [], job.ledger, runtime, rehash)
+        del listed  # the hashed sources are copies
         changes = compare_sources(sources, [], patterns)
         if copies := changes.copies:
             noun = "source has" if len(copies) == 1 else "sources have"
@@ -135,6 +136,7 @@ def update(
         if patterns:
             listed = list_sources(patterns, build_options.format, progress.say, list_protocols=options.list_protocols)
         sources = hash_for_job(listed, known, job.ledger, runtime, rehash)
+        del listed  # the hashed sources are copies
         changes = compare_sources(sources, known, patterns)
         if sentence := describe_wrapped(changes.new, build_options):
             progress.say(sentence)

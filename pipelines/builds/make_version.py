@@ -16,7 +16,6 @@ from bitcipher.errors import BitcipherError
 from bitcipher.files import json_files, parquet_files, storage
 from bitcipher.redaction import redact
 from bitcipher.versions import WORDS, manifest_uri
-from bitcipher.vocabulary import Vocabulary
 from pipelines.builds.job import Job, finish_job
 from pipelines.builds.make_vectors import make_vectors, reuse_vectors
 from pipelines.builds.merge_bars import MergeBars
@@ -31,6 +30,7 @@ from pipelines.merge.merge_segments import merge_segments
 from pipelines.merge.vocabulary import choose_vocabulary, find_candidates
 from pipelines.options import SPECTRAL, UpdateOptions
 from pipelines.runtime.events import log_event
+from pipelines.runtime.free_memory import release_memory
 from pipelines.runtime.runtime import StageSpec
 from pipelines.store import layout
 from pipelines.store.build_folder import COUNTED_SHARDS, COUNTED_TASKS, PLANS, CountPlan
@@ -40,6 +40,9 @@ from pipelines.store.segments import Merge, Segment, next_merges, subtract_shard
 from pipelines.store.stored_versions import StoredVersion
 from pipelines.store.version_tables import VersionContents
 from pipelines.tokenizers.registry import tokenizer_path
+
+# Maximum number of merges that run at the same time. The driver holds the ranges of each, up to a megabyte.
+MAX_MERGES = 256
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,8 @@ def make_version(
     kept_names = plan.kept_shards
     kept_shards = [shard for shard in before if shard.name in kept_names]
     segments = merge_shards(job, kept_shards, counted.shards)
-    vocabulary = write_vocabulary(job, segments, known_words)
+    vocabulary_size, oov_tokens = write_vocabulary(job, segments, known_words)
+    release_memory()
     words = job.file(WORDS)
     digests = CountDigests(words=sha256(words), counts=total_digest(segments))
     if options.vectors == "later":
@@ -99,8 +103,8 @@ def make_version(
         documents=sum(segment.documents for segment in segments),
         text_bytes=sum(segment.text_bytes for segment in segments),
         tokens=sum(segment.tokens for segment in segments),
-        vocabulary=len(vocabulary),
-        oov_tokens=int(vocabulary.counts[vocabulary.oov_rank]),
+        vocabulary=vocabulary_size,
+        oov_tokens=oov_tokens,
         records=_sum_records(contents),
         tables=contents.write(storage.join(job.build, job.folder)),
         digests=VersionDigests(words=digests.words, counts=digests.counts, vectors=vectors.sha256),
@@ -180,13 +184,17 @@ def merge_shards(job: Job, kept_shards: list[Segment], new_shards: list[Segment]
     while merges := merges or next_merges(segments):
         members = {member.name for merge in merges for member in merge.members}
         segments = [segment for segment in segments if segment.name not in members]
-        segments += _run_merges(job, merges)
+        for start in range(0, len(merges), MAX_MERGES):
+            segments += _run_merges(job, merges[start : start + MAX_MERGES])
         merges = []
     return sorted(segments, key=lambda segment: segment.name)
 
 
-def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStringArray | None) -> Vocabulary:
+def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStringArray | None) -> tuple[int, int]:
     """Choose the vocabulary of the new version, and write it to a file.
+
+    Returns:
+        The number of words, and the number of tokens outside the vocabulary.
 
     Raises:
         BitcipherError: if the code has too few bits for the vocabulary.
@@ -201,7 +209,7 @@ def write_vocabulary(job: Job, segments: list[Segment], known_words: pa.LargeStr
             BitCipher(job.options.bits).active_bits(len(vocabulary))  # raise before the long steps
         parquet_files.write_table(job.file(WORDS), vocabulary.to_table())
     job.progress.advance(bar, 1, f"{len(vocabulary):,} words")
-    return vocabulary
+    return len(vocabulary), int(vocabulary.counts[vocabulary.oov_rank])
 
 
 def _publish(job: Job, version: StoredVersion, counted_tokens: int) -> None:

@@ -15,7 +15,8 @@ from bitcipher.embedding.refinement import Refinement
 from bitcipher.embedding.row_blocks import Measure, RowSource, group_starts, sum_group, sum_in_order
 from bitcipher.embedding.spectral.ppmi import block_count
 from bitcipher.files import storage
-from pipelines.embed.spectral.gather_ranges import read_sums
+from bitcipher.vocabulary import byte_order
+from pipelines.embed.spectral.gather_ranges import add_sums
 from pipelines.embed.spectral.pair_arrays import read_ranges
 from pipelines.embed.spectral.stored_rows import RankedRows, StoredRows, write_ranked
 from pipelines.embed.spectral.word_ranges import CountPaths, LocatedWords, entries_left, gather, locate, remove_gathered
@@ -137,19 +138,20 @@ def _sum_ranges(
     """Write the raw rows of all words of mode cat or sum."""
     embedding = cast(CipherEmbedding, options.estimator())
     embedding.check_context_window(context_window)
-    vocabulary = paths.vocabulary.read()
+    order = byte_order(paths.vocabulary.read().words)
     window = ContextWindow(embedding.window, context_window.summed)
-    range_entries = entries_left(range_entries, len(vocabulary), block_count(window.size, window.summed))
+    words, blocks = len(order), block_count(window.size, window.summed)
+    range_entries = entries_left(range_entries, words, blocks)
     names = gather(paths, window, range_entries, run)
-    entries = sum(read_sums(paths.work, name)[-1] for name in names)
+    (entries,) = add_sums(paths.work, names, range(blocks, blocks + 1), words)
     # A worker holds the sums of a row, the row, and its copy while it is written.
     row_bytes = 8 * (3 * embedding.vector_size + embedding.vector_size // embedding.bits)
-    sizes = np.asarray(entries)[vocabulary.by_bytes] + -(-row_bytes // BYTES_PER_ENTRY)
+    sizes = entries[order] + -(-row_bytes // BYTES_PER_ENTRY)
     located = locate(paths, names, sizes, range_entries, run)
     arguments = {"vocabulary": paths.vocabulary, "work": paths.work, "options": options}
     files = sorted(run(RawRowStage, arguments, located), key=lambda file: file.rows)
     remove_gathered(paths)
-    return StoredRows((len(vocabulary), embedding.vector_size), "float64", files)
+    return StoredRows((words, embedding.vector_size), "float64", files)
 
 
 def _fit(rows: RowSource, run: RunStage) -> Refinement:

@@ -29,6 +29,7 @@ from pipelines.embed.table_vectors import RawTable, check_summed
 from pipelines.embed.write_vectors import write_vectors
 from pipelines.options import SPECTRAL, EmbeddingOptions
 from pipelines.runtime.costs import Costs
+from pipelines.runtime.free_memory import release_memory
 from pipelines.runtime.memory_budget import BYTES_PER_WEIGHTED_ENTRY, MemoryBudget
 from pipelines.runtime.runtime import Runtime
 from pipelines.store.manifest import VectorSizes
@@ -125,6 +126,7 @@ class SpectralJob:
             BitcipherError: if the options do not match the counts, or there is too little text.
         """
         vocabulary = self.counts.vocabulary.read()
+        release_memory()  # of the file that was read
 
         def save(spectrum: Spectrum, axes: str | None = None) -> VectorSizes:
             contexts = spectral_table(spectrum, axes)
@@ -184,6 +186,7 @@ class SpectralJob:
             return use_products(products, products.blocks)
         return factor(
             CountPaths(counts.vocabulary, counts.segments, self.work),
+            vocabulary.words,
             window,
             columns,
             use_products,

@@ -94,8 +94,6 @@ class BuildCost:
     """Average number of times that a pair is merged."""
     requests: float
     """Number of requests to the object store."""
-    row_entries: float
-    """Number of pairs of the word with the most pairs."""
 
 
 def estimate_cost(
@@ -142,15 +140,15 @@ def estimate_cost(
     merged_types = sum(merge.total("types") for merge, _ in merges)
     written = sum(stored(merged.types, merged.entries) for _, merged in merges)
     final_types = sum(segment.types for segment in segments)
-    row_entries = laws.row_entries.at(tokens, bound)
     memory = estimate_memory(
         budget,
         types_at(tokens),
         calibration.type_memory,
-        row_entries,
+        laws.row_entries.at(tokens, bound),
         max(segment.types for segment in segments),
         vocabulary,
         sources,
+        shards,
         options.embedding,
     )
     node_workers = min(cluster.cores, int(cluster.memory_bytes // max(memory.count_worker, memory.merge_worker)))
@@ -202,7 +200,6 @@ def estimate_cost(
         requests=shards * SHARD_REQUESTS
         + files * FILE_REQUESTS
         + (stored_bytes * 2 + shard_bytes + read + written) / BLOCK_BYTES,
-        row_entries=row_entries,
     )
 
 

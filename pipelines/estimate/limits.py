@@ -7,7 +7,6 @@ from bitcipher.sizes import format_size
 from pipelines.estimate.build_cost import BuildCost, Cluster
 from pipelines.estimate.sample import SAMPLE_SOURCES, SampledRecords
 from pipelines.options import SPECTRAL, BuildOptions
-from pipelines.runtime.memory_budget import BYTES_PER_ENTRY, MemoryBudget
 
 # Maximum number of words, because their numbers are int32.
 MAX_TYPES = 2**31 - 1
@@ -15,7 +14,7 @@ MAX_TYPES = 2**31 - 1
 
 def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> dict[str, str]:
     """Return a sentence for each limit that a build reaches, by the name of the limit."""
-    memory, node, budget = cost.memory, cluster.memory_bytes, MemoryBudget(options.memory_mib)
+    memory, node = cost.memory, cluster.memory_bytes
     sentences = {}
     if cost.types > MAX_TYPES:
         sentences["types"] = (
@@ -32,18 +31,12 @@ def limits_reached(cost: BuildCost, options: BuildOptions, cluster: Cluster) -> 
             f"A worker that merges needs about {format_size(memory.merge_worker)}, and a node has {format_size(node)}: "
             "use larger nodes."
         )
-    if cost.row_entries > budget.range_entries:
-        needed = (cost.row_entries * BYTES_PER_ENTRY + budget.bytes) / 2**20
-        sentences["row"] = (
-            f"The most frequent word has about {cost.row_entries:,.0f} pairs, which are merged together and do not fit "
-            f"in the memory of a worker: use --memory-mib {needed:.0f}."
-        )
     node_workers = max(1, cost.workers // cluster.nodes)
     if memory.embed_worker * node_workers > node:
         sentences["embed"] = (
-            f"Each worker that makes vectors holds numbers for all words, about {format_size(memory.embed_worker)}, "
-            f"and a node with {node_workers} workers has {format_size(node)}: use a higher --min-count, a "
-            "--max-vocab-size, fewer --workers, or larger nodes."
+            "Each worker that makes vectors holds numbers for all words, and all pairs of a word, about "
+            f"{format_size(memory.embed_worker)}, and a node with {node_workers} workers has {format_size(node)}: use "
+            "a higher --min-count, a --max-vocab-size, fewer --workers, or larger nodes."
         )
     bits = options.bits
     if cost.vocabulary >= 2**bits and options.mode != SPECTRAL:

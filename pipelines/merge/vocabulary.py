@@ -29,7 +29,7 @@ class CandidateWords:
     index: int
     """Number of the range; 0 for all words."""
     words: pa.Table
-    """The words, with the columns of `bitcipher.counts.segment_words.merge_words`."""
+    """The words, with the columns word, count and passages."""
     others: OtherWords
     """Sums over the other words of the range."""
 
@@ -52,7 +52,7 @@ class CandidateStage:
         kept = self._are_candidates(words)
         others = words.filter(pa.array(~kept))
         sums = OtherWords(len(others), *(int(others[name].to_numpy().sum()) for name in ("count", "passages")))
-        yield CandidateWords(item.index, words.filter(pa.array(kept)), sums)
+        yield CandidateWords(item.index, words.drop_columns(["size"]).filter(pa.array(kept)), sums)
 
     def _are_candidates(self, words: pa.Table) -> np.ndarray:
         names, counts = words["word"].combine_chunks(), words["count"].to_numpy()

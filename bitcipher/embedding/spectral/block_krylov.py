@@ -50,14 +50,17 @@ def leading_eigenvectors(
         vector_size: maximum number of eigenvectors. Fewer are returned if the Krylov space has fewer dimensions.
     """
     block = orthonormal(start)
-    inputs = np.empty((len(start), 0), np.float32)
-    outputs = inputs
+    inputs, outputs = (np.empty((len(start), products * block.shape[1]), np.float32) for _ in range(2))
+    filled = 0
     while block.shape[1] and products:
         image = multiply(block)
-        inputs, outputs = np.hstack([inputs, block]), np.hstack([outputs, image])
+        columns = slice(filled, filled + block.shape[1])
+        inputs[:, columns], outputs[:, columns] = block, image
+        filled += block.shape[1]
         products -= 1
-        block = _new_directions(image, inputs) if products else block
-    if not inputs.shape[1]:
+        block = _new_directions(image, inputs[:, :filled]) if products else block
+    inputs, outputs = inputs[:, :filled], outputs[:, :filled]
+    if not filled:
         return Eigenvectors(inputs, outputs, np.empty(0))
     small = gram(inputs, outputs)
     values, rotation = np.linalg.eigh((small + small.T) / 2)

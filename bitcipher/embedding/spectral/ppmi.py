@@ -5,7 +5,7 @@ size), and last the window block, in which the counts of all offsets are added u
 word. If the counts were summed over offsets while counting, M has only the window block.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -44,7 +44,7 @@ class Marginals:
     @classmethod
     def of_sums(cls, sums: np.ndarray) -> "Marginals":
         """Return the marginals of all words of the vocabulary, given their sums."""
-        return cls(sums, _shares(sums).sum(axis=1))
+        return cls(sums, np.array([shares.sum() for shares in _iter_shares(sums)]))
 
     def take(self, words: np.ndarray) -> "Marginals":
         """Return the marginals of some words, given by rank. Their terms are the same."""
@@ -58,15 +58,22 @@ class Marginals:
         word in the opposite block; and the factor n / (n + d), with d = `DISCOUNT`. In blocks of offsets, the numbers
         of pairs of context words are raised to the power of `OFFSET_EXPONENT` first. The log of 0 is -inf.
         """
+        terms = np.empty((*self.sums.shape, 3))
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_shares = np.log(_shares(self.sums) / self.all_shares[:, None])
-            return np.stack([np.log(self.sums), log_shares, self.sums / (self.sums + DISCOUNT)], axis=2)
+            for block, (sums, shares) in enumerate(zip(self.sums, _iter_shares(self.sums), strict=True)):
+                terms[block, :, 0] = np.log(sums)
+                terms[block, :, 1] = np.log(shares / self.all_shares[block])
+                terms[block, :, 2] = sums / (sums + DISCOUNT)
+        return terms
 
 
-def _shares(sums: np.ndarray) -> np.ndarray:
-    shares = sums.astype(np.float64)
-    shares[:-1] **= OFFSET_EXPONENT
-    return shares
+def _iter_shares(sums: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the shares of the words in each block, (N,) float64. All of them would take as much memory as the sums."""
+    for block, sums_of_block in enumerate(sums):
+        shares = sums_of_block.astype(np.float64)
+        if block < len(sums) - 1:
+            shares **= OFFSET_EXPONENT
+        yield shares
 
 
 class WeightedRows(NamedTuple):

@@ -1,19 +1,22 @@
 """Factorization of stored counts that do not fit in memory."""
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.embedding.spectral.ppmi import Marginals, block_count
 from bitcipher.embedding.spectral.spectral_embedding import Products
 from bitcipher.files import storage
-from pipelines.embed.spectral.gather_ranges import read_sums
+from bitcipher.vocabulary import byte_order
+from pipelines.embed.spectral.gather_ranges import add_sums
 from pipelines.embed.spectral.ppmi_ranges import PpmiInput, PpmiStage, write_inputs
 from pipelines.embed.spectral.range_products import RangeProducts
 from pipelines.embed.spectral.word_ranges import CountPaths, entries_left, gather, locate, remove_gathered
 from pipelines.embed.stage_runner import RunStage
+from pipelines.runtime.free_memory import release_memory
 from pipelines.runtime.memory_budget import BYTES_PER_ENTRY
 
 Factored = TypeVar("Factored")
@@ -21,6 +24,7 @@ Factored = TypeVar("Factored")
 
 def factor(
     paths: CountPaths,
+    words: pa.LargeStringArray,
     context_window: ContextWindow,
     columns: np.ndarray,
     use_products: Callable[[Products, int], Factored],
@@ -35,6 +39,7 @@ def factor(
 
     Args:
         paths: URIs of the counts, and folder for temporary files.
+        words: (N,) words of the vocabulary in order of rank.
         context_window: window of the vectors.
         columns: (N,) int32, the column of each word as a context word, or -1 for words to leave out.
         use_products: called with the products and the number of blocks; returns the result.
@@ -42,20 +47,21 @@ def factor(
         row_bytes: bytes of a row of the last product, which a worker holds for each word of its range.
         run: function that runs a stage over inputs.
     """
-
-    vocabulary = paths.vocabulary.read()
-    words, blocks = len(vocabulary), block_count(context_window.size, context_window.summed)
-    range_entries = entries_left(range_entries, words, blocks)
+    blocks = block_count(context_window.size, context_window.summed)
+    range_entries = entries_left(range_entries, len(words), blocks)
     try:
         names = gather(paths, context_window, range_entries, run)
-        sums = cast(np.ndarray, sum(read_sums(paths.work, name) for name in names))
-        write_inputs(paths.work, sums[:-1], columns)
-        sizes = sums[-1][vocabulary.by_bytes] + -(-row_bytes // BYTES_PER_ENTRY)
+        (entries,) = add_sums(paths.work, names, range(blocks, blocks + 1), len(words))
+        sizes = entries[byte_order(words)] + -(-row_bytes // BYTES_PER_ENTRY)
         located = locate(paths, names, sizes, range_entries, run)
+        del entries, sizes
+        release_memory()
+        sums = add_sums(paths.work, names, range(blocks), len(words))
+        write_inputs(paths.work, sums, columns)
         inputs = [PpmiInput(index, each.row_ranges) for index, each in enumerate(located)]
         for _ in run(PpmiStage, {"work": paths.work}, inputs):
             pass
         remove_gathered(paths)
-        return use_products(RangeProducts(paths.work, len(inputs), columns, Marginals.of_sums(sums[:-1]), run), blocks)
+        return use_products(RangeProducts(paths.work, len(inputs), columns, Marginals.of_sums(sums), run), blocks)
     finally:
         storage.remove(paths.work)

@@ -4,7 +4,7 @@ A range has all pairs whose left word is in the range, so each pair is in exactl
 vocabulary occur in all ranges. Together they are the word <oov>, so their rows are added up last, as a separate range.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ from bitcipher.counts.vocabulary_file import VocabularyFile
 from bitcipher.embedding.spectral.ppmi import compute_marginals
 from bitcipher.embedding.spectral.transpose import transpose
 from bitcipher.files import storage
-from pipelines.embed.spectral.array_files import read_array, write_array
+from pipelines.embed.spectral.array_files import read_slice, write_array
 from pipelines.embed.spectral.pair_arrays import read_all, read_left, read_lengths, write_pairs
 from pipelines.embed.spectral.rank_ranges import read_ranks
 
@@ -69,10 +69,11 @@ class GatherStage:
     def __call__(self, item: GatherInput | GatherOovInput) -> Iterator[str]:
         """Yield the name of a range when its files are written."""
         if isinstance(item, GatherOovInput):
-            name, rows = OOV_RANGE, self._merge_oov(item.ranges)
+            blocks = (read_all(gathered_uri(self._work, name, OOV)) for name in item.ranges)
+            name, rows = OOV_RANGE, self._merge(blocks)[1]
         else:
             name = item.name
-            rows, oov_rows = merge_rows([*self._read(item.row_ranges)], self._order, self._oov_rank)
+            rows, oov_rows = self._merge(self._read(item.row_ranges))
             write_pairs(gathered_uri(self._work, name, OOV), oov_rows)
         write_pairs(gathered_uri(self._work, name, FORWARD), rows)
         transposed = self._transpose(rows)
@@ -84,15 +85,25 @@ class GatherStage:
         for segment, segment_ranges in row_ranges:
             ranks = read_ranks(self._work, segment)
             for row_range in segment_ranges:
-                yield renumber(limit_window(row_range.read(len(ranks)), self._context_window.size), ranks)
+                is_large = row_range.entry_stop - row_range.entry_start > self._range_entries
+                for rows in [row for _, row in row_range.split()] if is_large else [row_range]:
+                    yield renumber(limit_window(rows.read(len(ranks)), self._context_window.size), ranks)
 
-    def _merge_oov(self, ranges: list[str]) -> PairBlock:
-        blocks: list[PairBlock] = []
-        for name in ranges:
-            blocks.append(read_all(gathered_uri(self._work, name, OOV)))
-            if sum(len(block.right) for block in blocks) > self._range_entries:
-                blocks = [merge_rows(blocks, self._order, self._oov_rank)[1]]
-        return merge_rows(blocks, self._order, self._oov_rank)[1]
+    def _merge(self, blocks: Iterator[PairBlock]) -> tuple[PairBlock, PairBlock]:
+        """Return the sum of blocks, which are added up whenever they do not fit in memory.
+
+        The pairs of one word can be more than fit, but there are at most as many sums as words in its window.
+        """
+        held: list[PairBlock] = []
+        entries, limit = 0, self._range_entries
+        for block in blocks:
+            held.append(block)
+            entries += len(block.right)
+            if entries > limit:
+                held = [*merge_rows(held, self._order, self._oov_rank)]
+                entries = sum(len(each.right) for each in held)
+                limit = max(limit, 2 * entries)
+        return merge_rows(held, self._order, self._oov_rank)
 
     def _transpose(self, rows: PairBlock) -> PairBlock:
         """Return the transposed pairs, sorted by the bytes of the former right words."""
@@ -102,7 +113,7 @@ class GatherStage:
         return transposed._replace(left=ranks[transposed.left])
 
     def _sums(self, rows: PairBlock, transposed: PairBlock) -> np.ndarray:
-        """Return the marginals of the range, followed by the number of pairs of each word; see `read_sums`."""
+        """Return the marginals of the range, followed by the number of pairs of each word; see `add_sums`."""
         words = len(self._order)
         window = self._context_window
         sums = compute_marginals([rows, transposed], window.size, window.summed, words).sums
@@ -151,13 +162,24 @@ class LocateStage:
         yield LocatedRows(item.uri, [RowRange(item.uri, *rows, *entries) for rows, entries in bounds])
 
 
-def read_sums(work: str, name: str) -> np.ndarray:
-    """Return the marginals of a gathered range, followed by a row with the number of pairs of each word.
+def add_sums(work: str, names: Sequence[str], rows: range, words: int) -> np.ndarray:
+    """Return the sum of the marginals of gathered ranges, or of the number of pairs of each word.
+
+    Args:
+        work: folder for temporary files.
+        names: names of the ranges.
+        rows: the blocks whose marginals are added up. A block has the pairs at one offset, or in the whole window. The
+            row after the last block is the number of pairs of each word.
+        words: number of words.
 
     Returns:
-        (blocks + 1, words) int64. A block has the pairs at one offset, or in the whole window.
+        (rows, words) int64.
     """
-    return read_array(gathered_uri(work, name, SUMS))
+    sums = np.zeros((len(rows), words), np.int64)
+    for name in names:
+        for row, total in zip(rows, sums, strict=True):  # one at a time, because they are read into memory
+            total += read_slice(gathered_uri(work, name, SUMS), row, row + 1)[0]
+    return sums
 
 
 def gathered_uri(work: str, name: str, kind: str) -> str:

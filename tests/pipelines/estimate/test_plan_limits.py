@@ -49,9 +49,8 @@ def test_small_corpus_reaches_no_limit():
 
 def test_trillion_tokens_reach_limits_of_memory_and_bits():
     found = limits(1e12, Cluster(10, 16, 28e9), mode="cat")
-    assert set(found) == {"row", "embed", "bits"}
+    assert set(found) == {"embed", "bits"}
     assert "33,554,431 words: use --bits" in found["bits"]
-    assert "--memory-mib" in found["row"]
     larger = limits(1e12, Cluster(10, 16, 2e12), mode="cat", bits=32)
     assert "embed" not in larger
     assert "bits" not in larger
@@ -59,7 +58,7 @@ def test_trillion_tokens_reach_limits_of_memory_and_bits():
 
 def test_mode_spectral_has_no_limit_of_bits():
     found = limits(1e12, Cluster(10, 16, 28e9))
-    assert set(found) == {"row", "embed"}
+    assert set(found) == {"embed"}
     assert "--max-vocab-size" in found["embed"]
 
 

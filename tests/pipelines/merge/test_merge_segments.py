@@ -1,14 +1,14 @@
 """Sums and differences of segments, compared with plain counters of the remaining documents."""
 
 import uuid
-from itertools import pairwise
+from itertools import chain, pairwise
 
-import bitcipher.counts.merge
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_segments import digest_of, read_counts, reference, write_segment
 
+import bitcipher.counts.merge
 from bitcipher.counts.context_window import ContextWindow
 from bitcipher.counts.segment import part_files, read_words
 from bitcipher.errors import BitcipherError
@@ -102,7 +102,7 @@ def test_pairs_of_a_large_word_are_merged_in_pieces(build, monkeypatch):
     in_pieces = merged(build, Merge(tuple(segments)), "pieces", size)
     assert sum(held) > 10 * size
     assert max(held) <= 1.5 * size
-    assert read_counts(build, in_pieces) == read_counts(build, whole) == reference(sum(texts, []), context_window)
+    assert read_counts(build, in_pieces) == read_counts(build, whole) == reference([*chain(*texts)], context_window)
     assert in_pieces.digest == whole.digest
     # What is left after a subtraction is in rows that were cut, and is added up in pieces, too.
     held.clear()

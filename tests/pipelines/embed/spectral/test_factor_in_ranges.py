@@ -31,7 +31,7 @@ def factor_in_ranges(build, work, range_entries, window=4, runtime=None, use_pro
 
     paths, columns = CountPaths(file, segments or stored, str(work)), EMBEDDING.columns(len(vocabulary))
     run = stage_runner(runtime or InProcessRuntime(), **more)
-    return factor(paths, ContextWindow(window), columns, use, range_entries, 120, run)
+    return factor(paths, vocabulary.words, ContextWindow(window), columns, use, range_entries, 120, run)
 
 
 def bytes_of(spectrum):
