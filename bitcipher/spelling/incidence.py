@@ -37,25 +37,49 @@ class Incidence(NamedTuple):
         return Incidence(starts, rows, len(self.starts) - 1)
 
 
-def find_incidence(ngrams: NgramLists, known: np.ndarray) -> Incidence:
+class NgramIndex(NamedTuple):
+    """Known n-grams, which are found by the first bits of their hashes: about one has the same bits.
+
+    Attributes:
+        hashes: (g,) int64, ascending.
+        starts: (b + 1,) int64, the first n-gram for each value of these bits, and g.
+        shift: number of the other bits.
+    """
+
+    hashes: np.ndarray
+    starts: np.ndarray
+    shift: int
+
+    @classmethod
+    def of_hashes(cls, hashes: np.ndarray) -> "NgramIndex":
+        """Return the index of hashes, (g,) int64, ascending."""
+        bits = max(1, len(hashes).bit_length())
+        sizes = np.bincount((hashes >> (64 - bits)) + (1 << (bits - 1)), minlength=1 << bits)
+        return cls(hashes, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]), 64 - bits)
+
+
+def find_incidence(ngrams: NgramLists, known: NgramIndex) -> Incidence:
     """Return the matrix with a row per word and a column per known n-gram.
 
     Args:
         ngrams: n-grams of the words.
-        known: (g,) int64, hashes of the known n-grams, ascending.
+        known: the known n-grams.
     """
     starts, columns = _find(ngrams.starts, ngrams.hashes, known)
-    return Incidence(starts, columns, len(known))
+    return Incidence(starts, columns, len(known.hashes))
 
 
 @kernel
 def _find(starts, hashes, known):
     found, used = np.empty(len(hashes), np.int32), 0
+    lowest = len(known.starts) >> 1
     found_starts = np.zeros_like(starts)
     for word in range(len(starts) - 1):
         for index in range(starts[word], starts[word + 1]):
-            column = np.searchsorted(known, hashes[index])
-            if column < len(known) and known[column] == hashes[index]:
+            bits = (hashes[index] >> known.shift) + lowest
+            first, stop = known.starts[bits], known.starts[bits + 1]
+            column = first + np.searchsorted(known.hashes[first:stop], hashes[index])
+            if column < stop and known.hashes[column] == hashes[index]:
                 found[used] = column
                 used += 1
         found_starts[word + 1] = used

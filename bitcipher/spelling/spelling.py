@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bitcipher.errors import BitcipherError
-from bitcipher.spelling.incidence import find_incidence
+from bitcipher.spelling.incidence import NgramIndex, find_incidence
 from bitcipher.spelling.ngrams import hash_ngram, list_ngrams, spell_ngrams
 from bitcipher.spelling.ridge import fit_ridge
 from bitcipher.vocabulary import OOV
@@ -88,7 +88,7 @@ class Spelling:
         hashes = hashes[number_of_words >= MIN_WORDS]
         has_spelling = vectors.any(axis=1) & ~np.asarray(pc.equal(words, OOV))
         weights = np.where(has_spelling, certainty, 0).astype(np.float32)
-        fitted = fit_ridge(find_incidence(ngrams, hashes), vectors, weights, PENALTY, threads)
+        fitted = fit_ridge(find_incidence(ngrams, NgramIndex.of_hashes(hashes)), vectors, weights, PENALTY, threads)
         return cls(hashes, fitted.astype(np.float16), LENGTHS, share)
 
     @classmethod
@@ -146,7 +146,7 @@ class Spelling:
 
     def predict(self, words: Sequence[str] | pa.LargeStringArray) -> np.ndarray:
         """Return vectors of length 1 from the spelling of words, (n, d) float32; zeros without known n-grams."""
-        incidence = find_incidence(list_ngrams(pa.array(words, pa.large_string()), self.lengths), self.hashes)
+        incidence = find_incidence(list_ngrams(pa.array(words, pa.large_string()), self.lengths), self._index)
         if len(incidence.indices) >= len(self.hashes):
             return _unit_rows(incidence.multiply(self._table))
         used, indices = np.unique(incidence.indices, return_inverse=True)
@@ -218,6 +218,10 @@ class Spelling:
         spelled = self.predict(words) * self.shares(counts)
         spelled[~rows.any(axis=1) | np.asarray(pc.equal(words, OOV))] = 0
         return spelled
+
+    @cached_property
+    def _index(self) -> NgramIndex:
+        return NgramIndex.of_hashes(self.hashes)
 
     @cached_property
     def _table(self) -> np.ndarray:

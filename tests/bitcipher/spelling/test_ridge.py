@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitcipher.spelling import ridge
-from bitcipher.spelling.incidence import find_incidence
+from bitcipher.spelling.incidence import NgramIndex, find_incidence
 from bitcipher.spelling.ngrams import list_ngrams
 from bitcipher.spelling.ridge import fit_ridge
 
@@ -18,7 +18,7 @@ def problem(words, seed=0, columns=3):
     """Return the incidence of words and their n-grams, random vectors, and random weights."""
     random = np.random.default_rng(seed)
     ngrams = list_ngrams(pa.array(words, pa.large_string()), (2, 3))
-    incidence = find_incidence(ngrams, np.unique(ngrams.hashes)[::2])
+    incidence = find_incidence(ngrams, NgramIndex.of_hashes(np.unique(ngrams.hashes)[::2]))
     vectors = random.normal(size=(len(words), columns)).astype(np.float32)
     return incidence, vectors, random.random(len(words)).astype(np.float32)
 
