@@ -11,6 +11,7 @@ from bitcipher.counts.pairs import PairBlock
 from bitcipher.embedding.row_blocks import ArrayRows, RowSource
 from bitcipher.embedding.spectral.operand import Operand
 from bitcipher.embedding.spectral.ppmi import Marginals, WeightedRows, compute_marginals, weight_rows
+from bitcipher.embedding.spectral.row_order import order_rows
 from bitcipher.embedding.spectral.transpose import forward_and_backward
 
 # Groups of rows for each thread, so that a thread with a slow group does not delay the others.
@@ -66,7 +67,7 @@ class InMemoryProducts:
         vocabulary = counts.vocabulary
         pairs = forward_and_backward(counts, window)
         marginals = compute_marginals([pairs], window, counts.context_window.summed, len(vocabulary))
-        groups = _split_by_word(pairs, threads * GROUPS_PER_THREAD)
+        groups = _split_by_word(pairs, len(vocabulary), threads * GROUPS_PER_THREAD)
         with ThreadPoolExecutor(threads) as pool:
             rows = list(pool.map(lambda group: weight_rows(pairs, marginals, columns, group), groups))
         return cls(rows, columns, marginals, threads)
@@ -125,12 +126,12 @@ def _used(scales: np.ndarray) -> Iterator[tuple[int, float]]:
     return ((block, scale) for block, scale in enumerate(scales) if scale)
 
 
-def _split_by_word(pairs: PairBlock, groups: int) -> list[np.ndarray]:
+def _split_by_word(pairs: PairBlock, words: int, groups: int) -> list[np.ndarray]:
     """Return the indices of the rows in at most `groups` groups with about equal numbers of pairs.
 
     Each group has all rows of its words. They are sorted by word, then by offset.
     """
-    rows = np.lexsort((pairs.offset, pairs.left))
+    rows = order_rows(pairs, words)
     ends = np.cumsum(pairs.length[rows])
     firsts = np.flatnonzero(np.diff(pairs.left[rows], prepend=-1))
     goals = len(pairs.right) * np.arange(1, groups) // groups

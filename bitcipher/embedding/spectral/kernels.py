@@ -21,6 +21,24 @@ ROUNDING = 1e-9
 
 
 @kernel
+def add_counts(block, blocks_of_rows, sums):
+    """Add the counts of all pairs to the sums of their left words.
+
+    Args:
+        block: `PairBlock` with rows in any order.
+        blocks_of_rows: (rows,) int64, the block of each row's offset.
+        sums: (blocks, N) int64, updated in place.
+    """
+    pair = 0
+    for row in range(len(block.left)):
+        total = 0
+        for _ in range(block.length[row]):
+            total += block.count[pair]
+            pair += 1
+        sums[blocks_of_rows[row], block.left[row]] += total
+
+
+@kernel
 def weight_pairs(
     block, starts, first_rows, blocks_of_rows, terms, discount, columns, contexts, weights, opposite_weights
 ):

@@ -141,7 +141,12 @@ def opposite_block(block: int, blocks: int) -> int:
 
 
 def compute_marginals(blocks_of_pairs: Iterable[PairBlock], window: int, summed: bool, words: int) -> Marginals:
-    """Return the marginals of pairs.
+    """Return the marginals of pairs. The arguments are those of `sum_counts`."""
+    return Marginals.of_sums(sum_counts(blocks_of_pairs, window, summed, words))
+
+
+def sum_counts(blocks_of_pairs: Iterable[PairBlock], window: int, summed: bool, words: int) -> np.ndarray:
+    """Return the number of pairs of each word in each block of the weighted matrix, (blocks, N) int64.
 
     Args:
         blocks_of_pairs: the pairs of all offsets, forward and backward, in any order.
@@ -152,14 +157,10 @@ def compute_marginals(blocks_of_pairs: Iterable[PairBlock], window: int, summed:
     blocks = block_count(window, summed)
     sums = np.zeros((blocks, words), np.int64)
     for block in blocks_of_pairs:
-        totals = np.zeros(len(block.left), np.int64)
-        rows = np.flatnonzero(block.length)
-        if len(rows):
-            totals[rows] = np.add.reduceat(block.count, (np.cumsum(block.length) - block.length)[rows])
-        np.add.at(sums, (block_of(block.offset, blocks), block.left), totals)
+        kernels.add_counts(block, block_of(block.offset, blocks), sums)
     if not summed:
         sums[-1] = sums[:-1].sum(axis=0)
-    return Marginals.of_sums(sums)
+    return sums
 
 
 def weight_rows(

@@ -15,7 +15,7 @@ from bitcipher.counts.merge import merge_rows, renumber
 from bitcipher.counts.pairs import PairBlock, limit_window
 from bitcipher.counts.row_ranges import RowRange
 from bitcipher.counts.vocabulary_file import VocabularyFile
-from bitcipher.embedding.spectral.ppmi import compute_marginals
+from bitcipher.embedding.spectral.ppmi import sum_counts
 from bitcipher.embedding.spectral.transpose import transpose
 from bitcipher.files import storage
 from pipelines.embed.spectral.array_files import read_slice, write_array
@@ -61,6 +61,7 @@ class GatherStage:
     def __init__(self, vocabulary: VocabularyFile, work: str, context_window: ContextWindow, range_entries: int):
         words = vocabulary.read()
         self._order = words.row_order()
+        self._positions = self._order.astype(np.int32)
         self._oov_rank = words.oov_rank
         self._work = work
         self._context_window = context_window
@@ -109,17 +110,18 @@ class GatherStage:
         """Return the transposed pairs, sorted by the bytes of the former right words."""
         ranks = np.empty(len(self._order), np.int32)
         ranks[self._order] = np.arange(len(ranks), dtype=np.int32)
-        transposed = transpose(rows._replace(right=self._order[rows.right].astype(np.int32)), len(ranks))
+        transposed = transpose(rows._replace(right=self._positions[rows.right]), len(ranks))
         return transposed._replace(left=ranks[transposed.left])
 
     def _sums(self, rows: PairBlock, transposed: PairBlock) -> np.ndarray:
         """Return the marginals of the range, followed by the number of pairs of each word; see `add_sums`."""
         words = len(self._order)
         window = self._context_window
-        sums = compute_marginals([rows, transposed], window.size, window.summed, words).sums
+        sums = sum_counts([rows, transposed], window.size, window.summed, words)
         entries = np.zeros(words, np.int64)
         for block in (rows, transposed):
-            np.add.at(entries, block.left, block.length)
+            # Sums of integers are exact in float64 up to 9e15.
+            entries += np.bincount(block.left, block.length, words).astype(np.int64)
         return np.vstack([sums, entries])
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from bitcipher.counts.row_ranges import RowRange
 from bitcipher.embedding.reused_arrays import ReusedArrays
 from bitcipher.embedding.spectral.ppmi import Marginals, weight_rows
+from bitcipher.embedding.spectral.row_order import order_rows
 from bitcipher.files import storage
 from pipelines.embed.spectral.array_files import read_array, write_array, write_arrays
 from pipelines.embed.spectral.pair_arrays import read_ranges
@@ -54,7 +55,7 @@ class PpmiStage:
     def __call__(self, item: PpmiInput) -> Iterator[WeightedRange]:
         """Yield a range when its weighted rows are written."""
         pairs = read_ranges(item.row_ranges, self._arrays)
-        order = np.lexsort((pairs.offset, pairs.left))
+        order = order_rows(pairs, len(self._columns))
         rows = weight_rows(pairs, self._marginals, self._columns, order, self._arrays)
         write_arrays(rows_uri(self._work, item.index), rows)
         yield WeightedRange(item.index, len(rows.contexts))
