@@ -193,6 +193,7 @@ class SpectralJob:
             self.budget.range_entries,
             row_bytes,
             self._run,
+            is_one_product=basis is not None,
         )
 
     @property

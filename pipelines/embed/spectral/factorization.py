@@ -31,6 +31,7 @@ def factor(
     range_entries: int,
     row_bytes: int,
     run: RunStage,
+    is_one_product: bool = False,
 ) -> Factored:
     """Factor counts of any size, in ranges of words.
 
@@ -46,22 +47,29 @@ def factor(
         range_entries: maximum number of entries (stored pairs) in the memory of a worker.
         row_bytes: bytes of a row of the last product, which a worker holds for each word of its range.
         run: function that runs a stage over inputs.
+        is_one_product: whether `use_products` only calls `Products.extend` once, as on kept axes. Then the weights are
+            not written for other products.
     """
     blocks = block_count(context_window.size, context_window.summed)
     range_entries = entries_left(range_entries, len(words), blocks)
     try:
         names = gather(paths, context_window, range_entries, run)
         (entries,) = add_sums(paths.work, names, range(blocks, blocks + 1), len(words))
-        sizes = entries[byte_order(words)] + -(-row_bytes // BYTES_PER_ENTRY)
-        located = locate(paths, names, sizes, range_entries, run)
-        del entries, sizes
+        ranks = byte_order(words).astype(np.int32)
+        located = locate(paths, names, entries[ranks] + -(-row_bytes // BYTES_PER_ENTRY), range_entries, run)
+        of_ranges = (ranks[part.start : part.stop] for part in located)
+        words_of_ranges = [np.sort(each[entries[each] > 0]) for each in of_ranges]
+        del entries, ranks
         release_memory()
         sums = add_sums(paths.work, names, range(blocks), len(words))
         write_inputs(paths.work, sums, columns)
         inputs = [PpmiInput(index, each.row_ranges) for index, each in enumerate(located)]
-        for _ in run(PpmiStage, {"work": paths.work}, inputs):
-            pass
-        remove_gathered(paths)
-        return use_products(RangeProducts(paths.work, len(inputs), columns, Marginals.of_sums(sums), run), blocks)
+        if not is_one_product:
+            for _ in run(PpmiStage, {"work": paths.work}, inputs):
+                pass
+            remove_gathered(paths)
+        marginals = Marginals.of_sums(sums)
+        products = RangeProducts(paths.work, inputs, words_of_ranges, columns, marginals, run, not is_one_product)
+        return use_products(products, blocks)
     finally:
         storage.remove(paths.work)

@@ -1,4 +1,8 @@
-"""Weighted ranges: the pairs of a range of the vocabulary, in both directions, with PPMI weights."""
+"""Weighted ranges: the pairs of a range of the vocabulary, in both directions, with PPMI weights.
+
+`PpmiStage` writes all weights for many products. If there is only one product, as on kept axes, the stage that
+multiplies the transposed rows computes the weights, and writes only those that the rest of the product needs.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,10 +11,10 @@ import numpy as np
 
 from bitcipher.counts.row_ranges import RowRange
 from bitcipher.embedding.reused_arrays import ReusedArrays
-from bitcipher.embedding.spectral.ppmi import Marginals, weight_rows
+from bitcipher.embedding.spectral.ppmi import Marginals, WeightedRows, weight_rows
 from bitcipher.embedding.spectral.row_order import order_rows
 from bitcipher.files import storage
-from pipelines.embed.spectral.array_files import read_array, write_array, write_arrays
+from pipelines.embed.spectral.array_files import array_file, read_array, read_arrays, write_array, write_arrays
 from pipelines.embed.spectral.pair_arrays import read_ranges
 
 
@@ -39,8 +43,8 @@ class WeightedRange:
         return {"entries": self.entries}
 
 
-class PpmiStage:
-    """Stage that computes the PPMI weights of a range of the vocabulary.
+class RangeWeights:
+    """Function that computes the weighted rows of ranges.
 
     Args:
         work: folder for temporary files.
@@ -49,15 +53,30 @@ class PpmiStage:
     def __init__(self, work: str):
         self._marginals = Marginals.of_sums(read_array(_sums_uri(work)))
         self._columns = read_array(_columns_uri(work))
-        self._work = work
         self._arrays = ReusedArrays()
+
+    def __call__(self, item: PpmiInput) -> WeightedRows:
+        """Return the weighted rows of a range. Their memory is used again by the next call."""
+        pairs = read_ranges(item.row_ranges, self._arrays)
+        order = order_rows(pairs, len(self._columns))
+        return weight_rows(pairs, self._marginals, self._columns, order, self._arrays)
+
+
+class PpmiStage:
+    """Stage that computes the PPMI weights of a range of the vocabulary.
+
+    Args:
+        work: folder for temporary files.
+    """
+
+    def __init__(self, work: str):
+        self._weigh = RangeWeights(work)
+        self._work = work
 
     def __call__(self, item: PpmiInput) -> Iterator[WeightedRange]:
         """Yield a range when its weighted rows are written."""
-        pairs = read_ranges(item.row_ranges, self._arrays)
-        order = order_rows(pairs, len(self._columns))
-        rows = weight_rows(pairs, self._marginals, self._columns, order, self._arrays)
-        write_arrays(rows_uri(self._work, item.index), rows)
+        rows = self._weigh(item)
+        write_arrays(_rows_uri(self._work, item.index), rows)
         yield WeightedRange(item.index, len(rows.contexts))
 
 
@@ -73,7 +92,28 @@ def write_inputs(work: str, sums: np.ndarray, columns: np.ndarray) -> None:
     write_array(_columns_uri(work), columns)
 
 
-def rows_uri(work: str, index: int) -> str:
+def read_rows(work: str, item: PpmiInput) -> WeightedRows:
+    """Return the weighted rows of a range from their files, with the arrays that `WeightedRows.add` needs."""
+    return read_arrays(_rows_uri(work, item.index), WeightedRows, *_FACTORS)
+
+
+def read_transposed(work: str, item: PpmiInput) -> WeightedRows:
+    """Return the weighted rows of a range from their files, with the arrays that `add_transposed` needs."""
+    names = ("columns", "starts", "contexts", "opposite_weights")
+    return read_arrays(_rows_uri(work, item.index), WeightedRows, *names)
+
+
+def write_rows(work: str, item: PpmiInput, rows: WeightedRows) -> None:
+    """Write the arrays of weighted rows that `read_rows` reads."""
+    for name in _FACTORS:
+        write_array(array_file(_rows_uri(work, item.index), name), getattr(rows, name))
+
+
+# Arrays of weighted rows that `WeightedRows.add` needs.
+_FACTORS = ("words", "columns", "starts", "contexts", "weights")
+
+
+def _rows_uri(work: str, index: int) -> str:
     """Return the URI of the weighted rows of a range (see `write_arrays`)."""
     return storage.join(work, "weighted", f"{index:05d}")
 

@@ -14,7 +14,7 @@ from bitcipher.embedding.spectral.operand import Operand
 from bitcipher.embedding.spectral.ppmi import Marginals, WeightedRows
 from bitcipher.files import storage
 from pipelines.embed.spectral.array_files import read_array, read_arrays, write_array, write_arrays
-from pipelines.embed.spectral.ppmi_ranges import rows_uri
+from pipelines.embed.spectral.ppmi_ranges import PpmiInput, RangeWeights, read_rows, read_transposed, write_rows
 from pipelines.embed.spectral.stored_rows import RankedRows, StoredRows, write_ranked
 from pipelines.embed.stage_runner import RunStage
 
@@ -23,8 +23,8 @@ from pipelines.embed.stage_runner import RunStage
 class MultiplyInput:
     """Products of a range of rows with one table per block."""
 
-    index: int
-    """Number of the range."""
+    rows: PpmiInput
+    """The range."""
     target: str
     """File for the sum of the products, (rows, columns) float32."""
     landmarks: int
@@ -45,7 +45,7 @@ class MultiplyStage:
 
     def __call__(self, item: MultiplyInput) -> Iterator[str]:
         """Yield the file of the sum when it is written."""
-        rows = _read_factors(self._work, item.index)
+        rows = read_rows(self._work, item.rows)
         write_array(item.target, _multiply(rows, item.terms, _local_targets(rows, item.landmarks)))
         yield item.target
 
@@ -54,8 +54,8 @@ class MultiplyStage:
 class ExtendInput:
     """Products of all rows of a range with one table per block."""
 
-    index: int
-    """Number of the range."""
+    rows: PpmiInput
+    """The range."""
     target: str
     """Folder and beginning of the names of the files for the sum of the products, in order of rank."""
     words: int
@@ -76,7 +76,7 @@ class ExtendStage:
 
     def __call__(self, item: ExtendInput) -> Iterator[RankedRows]:
         """Yield the files of the sum when they are written."""
-        rows = _read_factors(self._work, item.index)
+        rows = read_rows(self._work, item.rows)
         order = np.argsort(rows.words)
         targets = np.empty(len(order), np.int64)
         targets[order] = np.arange(len(order))
@@ -87,8 +87,8 @@ class ExtendStage:
 class TransposeInput:
     """Products of each transposed block with one table, for a range of rows of the products."""
 
-    index: int
-    """Number of the range."""
+    rows: PpmiInput
+    """The range."""
     target: str
     """File for the products, (blocks, rows, columns) float32."""
     contexts: int
@@ -104,22 +104,25 @@ class TransposeStage:
 
     Args:
         work: folder for temporary files.
+        is_weighted: whether the weights are in files. Otherwise, the stage computes them, and writes those of the rows
+            for the other stages.
     """
 
-    def __init__(self, work: str):
+    def __init__(self, work: str, is_weighted: bool):
         self._work = work
+        self._weigh = None if is_weighted else RangeWeights(work)
 
     def __call__(self, item: TransposeInput) -> Iterator[str]:
         """Yield the file of the products when it is written."""
-        rows = read_arrays(
-            rows_uri(self._work, item.index), WeightedRows, "columns", "starts", "contexts", "opposite_weights"
-        )
+        rows = self._weigh(item.rows) if self._weigh else read_transposed(self._work, item.rows)
         targets = _local_targets(rows, item.contexts)
         table = read_arrays(item.table, Operand)
         results = np.zeros((len(item.blocks), np.count_nonzero(targets >= 0), table.values.shape[1]), np.float32)
         for (block, scale), result in zip(item.blocks, results, strict=True):
             rows.add_transposed(block, scale, table, targets, result)
         write_array(item.target, results)
+        if self._weigh:
+            write_rows(self._work, item.rows, rows)
         yield item.target
 
 
@@ -147,32 +150,43 @@ class StoredOperands(Mapping[int, Operand]):
 
 
 class RangeProducts:
-    """`Products` of weighted rows in files.
+    """`Products` of ranges of rows.
 
     Workers multiply the ranges. They read tables from files and write their results to files, which are joined in this
     process. Each row is computed separately, so the result does not depend on the ranges.
 
     Args:
-        work: folder for temporary files, with the weighted rows.
-        ranges: number of ranges.
+        work: folder for temporary files.
+        ranges: the ranges.
+        words: for each range, the ranks of its words, (n,) integers, ascending.
         columns: (N,) int32, the column of each word as a context word, or -1.
         marginals: number of pairs of each word.
         run: function that runs a stage over inputs.
+        is_weighted: whether the weights are in files. Otherwise, each product with the transposed blocks computes them,
+            and no product can begin with another one, such as `project`.
 
     Attributes:
         marginals: the argument `marginals`.
     """
 
-    def __init__(self, work: str, ranges: int, columns: np.ndarray, marginals: Marginals, run: RunStage):
+    def __init__(
+        self,
+        work: str,
+        ranges: Sequence[PpmiInput],
+        words: Sequence[np.ndarray],
+        columns: np.ndarray,
+        marginals: Marginals,
+        run: RunStage,
+        is_weighted: bool = True,
+    ):
         self.marginals = marginals
         self._work = work
+        self._ranges = ranges
+        self._words = words
+        self._is_weighted = is_weighted
         self._columns = columns
         self._contexts = int(columns.max(initial=-1)) + 1
         self._run = run
-        # Copied, because a memory-mapped array keeps its file open.
-        self._words = [
-            read_arrays(rows_uri(work, index), WeightedRows, "words").words.copy() for index in range(ranges)
-        ]
         self._products = 0
 
     def project(self, table: np.ndarray, scales: np.ndarray, landmarks: int) -> np.ndarray:
@@ -200,8 +214,7 @@ class RangeProducts:
         terms = _terms(contexts)
         words = len(self._columns)
         inputs = [
-            ExtendInput(index, storage.join(folder, f"rows-{index:05d}"), words, terms)
-            for index in range(len(self._words))
+            ExtendInput(rows, storage.join(folder, f"rows-{rows.index:05d}"), words, terms) for rows in self._ranges
         ]
         files = sorted(self._run(ExtendStage, {"work": self._work}, inputs), key=lambda file: file.rows)
         return Extension(StoredRows((words, table.shape[1]), "float32", files), contexts)
@@ -212,10 +225,10 @@ class RangeProducts:
         write_arrays(operand, Operand.rounded(table))
         blocks = [(block, float(scale)) for block, scale in enumerate(scales) if scale]
         inputs = [
-            TransposeInput(index, self._target(folder, "contexts", index), self._contexts, operand, blocks)
-            for index in range(len(self._words))
+            TransposeInput(rows, self._target(folder, "contexts", rows), self._contexts, operand, blocks)
+            for rows in self._ranges
         ]
-        results = self._map(TransposeStage, inputs)
+        results = self._map(TransposeStage, inputs, is_weighted=self._is_weighted)
         uris: dict[int, str] = {}
         for i, (block, _) in enumerate(blocks):
             uris[block] = storage.join(folder, f"block-{block}")
@@ -224,15 +237,12 @@ class RangeProducts:
         return StoredOperands(uris)
 
     def _multiply(self, folder: str, terms: list[tuple[int, float, str]], landmarks: int, width: int) -> np.ndarray:
-        inputs = [
-            MultiplyInput(index, self._target(folder, "sums", index), landmarks, terms)
-            for index in range(len(self._words))
-        ]
+        inputs = [MultiplyInput(rows, self._target(folder, "sums", rows), landmarks, terms) for rows in self._ranges]
         return self._join(self._map(MultiplyStage, inputs), landmarks, width)
 
-    def _map(self, stage: type, inputs: Sequence[Any]) -> list[np.ndarray]:
+    def _map(self, stage: type, inputs: Sequence[Any], **arguments: Any) -> list[np.ndarray]:
         """Run a stage over inputs, and return their results in order."""
-        for _ in self._run(stage, {"work": self._work}, inputs):
+        for _ in self._run(stage, {"work": self._work, **arguments}, inputs):
             pass
         return [read_array(item.target) for item in inputs]
 
@@ -259,8 +269,8 @@ class RangeProducts:
         storage.remove(folder)
         return result
 
-    def _target(self, folder: str, name: str, index: int) -> str:
-        return storage.join(folder, f"{name}-{index:05d}.array")
+    def _target(self, folder: str, name: str, rows: PpmiInput) -> str:
+        return storage.join(folder, f"{name}-{rows.index:05d}.array")
 
 
 def _terms(contexts: StoredOperands) -> list[tuple[int, float, str]]:
@@ -272,11 +282,6 @@ def _local_targets(rows: WeightedRows, columns: int) -> np.ndarray:
     """Return the index of each word among those of the first columns, and -1 for the other words, (n,) int64."""
     selected = rows.targets(columns) >= 0
     return np.where(selected, np.cumsum(selected) - 1, -1)
-
-
-def _read_factors(work: str, index: int) -> WeightedRows:
-    """Return the rows of a range, with the arrays that a product needs."""
-    return read_arrays(rows_uri(work, index), WeightedRows, "words", "columns", "starts", "contexts", "weights")
 
 
 def _multiply(rows: WeightedRows, terms: list[tuple[int, float, str]], targets: np.ndarray) -> np.ndarray:

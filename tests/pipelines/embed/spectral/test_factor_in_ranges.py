@@ -19,7 +19,9 @@ from pipelines.runtime.open_runtime import open_runtime
 EMBEDDING = SpectralEmbedding(30, landmarks=200, landmark_contexts=400)
 
 
-def factor_in_ranges(build, work, range_entries, window=4, runtime=None, use_products=None, segments=None, **more):
+def factor_in_ranges(
+    build, work, range_entries, window=4, runtime=None, use_products=None, segments=None, is_one_product=False, **more
+):
     """Return the bytes of the factorization, or what `use_products` returns."""
     file, stored = segments_of(build)
     vocabulary = file.read()
@@ -31,7 +33,7 @@ def factor_in_ranges(build, work, range_entries, window=4, runtime=None, use_pro
 
     paths, columns = CountPaths(file, segments or stored, str(work)), EMBEDDING.columns(len(vocabulary))
     run = stage_runner(runtime or InProcessRuntime(), **more)
-    return factor(paths, vocabulary.words, ContextWindow(window), columns, use, range_entries, 120, run)
+    return factor(paths, vocabulary.words, ContextWindow(window), columns, use, range_entries, 120, run, is_one_product)
 
 
 def bytes_of(spectrum):
@@ -120,3 +122,19 @@ def test_products_give_the_bytes_of_memory(build, tmp_path):
         return seen
 
     assert factor_in_ranges(build, tmp_path / "work", 100_000, use_products=compare) == [1] * 6
+
+
+def test_one_product_gives_the_bytes_of_memory(build, tmp_path):
+    counts = open_counts(build)
+    whole = InMemoryProducts.from_counts(counts, 4, EMBEDDING.columns(len(counts.vocabulary)), threads=2)
+    table = np.random.default_rng(0).normal(size=(200, 16)).astype(np.float32)
+    scales = np.ones(9, np.float32)
+
+    def extend(products, blocks):
+        extension = products.extend(table, scales)
+        rows = extension.rows.read(0, len(counts.vocabulary))
+        return rows.tobytes(), [[part.tobytes() for part in extension.contexts[block]] for block in range(blocks)]
+
+    found = factor_in_ranges(build, tmp_path / "work", 100_000, use_products=extend, is_one_product=True)
+    assert found == extend(whole, 9)
+    assert storage.list_files(str(tmp_path)) == {}
