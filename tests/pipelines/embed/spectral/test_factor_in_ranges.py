@@ -9,7 +9,9 @@ from bitcipher.counts.context_window import ContextWindow
 from bitcipher.embedding.spectral.in_memory_products import InMemoryProducts
 from bitcipher.embedding.spectral.spectral_embedding import SpectralEmbedding
 from bitcipher.files import storage
+from pipelines.embed.spectral import word_ranges
 from pipelines.embed.spectral.factorization import factor
+from pipelines.embed.spectral.gather_ranges import GatherStage
 from pipelines.embed.spectral.word_ranges import CountPaths
 from pipelines.embed.stage_runner import stage_runner
 from pipelines.options import BuildOptions
@@ -61,6 +63,14 @@ def test_size_of_ranges_does_not_change_the_bytes(build, expected, tmp_path, ran
     assert (ranges > 10) == (range_entries == 60_000)
     assert factor_in_ranges(build, tmp_path / "work", range_entries) == expected
     assert storage.list_files(str(tmp_path)) == {}
+
+
+def test_rows_that_do_not_fit_in_memory_are_added_up_one_by_one(build, expected, tmp_path, monkeypatch):
+    def small_stage(**arguments):
+        return GatherStage(**arguments | {"range_entries": 100})
+
+    monkeypatch.setattr(word_ranges, "GatherStage", small_stage)
+    assert factor_in_ranges(build, tmp_path / "work", 200_000) == expected
 
 
 def test_order_and_number_of_segments_do_not_change_the_bytes(build, expected, corpus, tmp_path):
