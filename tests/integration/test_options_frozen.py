@@ -138,7 +138,7 @@ def test_options_of_each_command():
     assert options_of("submit") == {"command", "address", "working_dir", "env", "include", "no_wait"}
     assert options_of("doctor") == {"address", "target", "as_json"}
     access = {"allowed_host", "token_file", "requests_per_client", "client_header"}
-    assert options_of("serve") == access | {"vectors", "host", "port", "version", "check_seconds"}
+    assert options_of("serve") == access | {"vectors", "host", "port", "version", "check_seconds", "explain_index"}
     assert options_of("demo") == {"out", "workers"}
 
 

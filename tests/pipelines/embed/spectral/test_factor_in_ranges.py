@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from builds import run_build
+from builds import run_build, write_lines
 from stored_counts import open_counts, segments_of
 
 from bitcipher.counts.context_window import ContextWindow
@@ -65,12 +65,16 @@ def test_size_of_ranges_does_not_change_the_bytes(build, expected, tmp_path, ran
     assert storage.list_files(str(tmp_path)) == {}
 
 
-def test_rows_that_do_not_fit_in_memory_are_added_up_one_by_one(build, expected, tmp_path, monkeypatch):
+def test_rows_that_do_not_fit_in_memory_are_added_up_one_by_one(documents, tmp_path, monkeypatch):
+    # Each row is read by itself, so the text is short.
+    run_build([write_lines(tmp_path / "text.jsonl", documents[:3])], tmp_path / "build")
+    expected = bytes_of(EMBEDDING.table(open_counts(tmp_path / "build")))
+
     def small_stage(**arguments):
         return GatherStage(**arguments | {"range_entries": 100})
 
     monkeypatch.setattr(word_ranges, "GatherStage", small_stage)
-    assert factor_in_ranges(build, tmp_path / "work", 200_000) == expected
+    assert factor_in_ranges(tmp_path / "build", tmp_path / "work", 200_000) == expected
 
 
 def test_order_and_number_of_segments_do_not_change_the_bytes(build, expected, corpus, tmp_path):
