@@ -11,7 +11,7 @@ from bitcipher.embedding.spectral.ppmi import Marginals, WeightedRows, offset_of
 from bitcipher.rows.symmetric_counts import symmetric_counts
 
 # Weighted pairs that are in memory at once, with about 100 bytes each while they are made.
-PAIRS_AT_ONCE = 3 << 22
+PAIRS_AT_ONCE = 1 << 23
 
 
 class WeightedPairs(NamedTuple):
